@@ -53,7 +53,7 @@ static enum status filter_make(const struct invocation *invocation, struct text 
 		text_puts(filter, "=");
 		text_quote(filter, value + length + 1);
 	}
-	if (own && *own)
+	if (own && own[strspn(own, " \t\n\v\f\r")])
 		text_printf(filter, "%s(%s)", filter->length ? " AND " : "", own);
 	return STATUS_OK;
 }
@@ -83,16 +83,15 @@ static enum status page_ask(const struct invocation *invocation, struct client *
 	return STATUS_OK;
 }
 
-/* Replaces the error of a filter by that of the --filter alone: its columns are those that the user sees. */
-static void filter_fault_find(const struct invocation *invocation, struct client *client, struct error *err)
+/* Refuses a --filter that is not a filter by itself. In the parentheses that filter_make() puts around it, "a=b) OR (c=d"
+ * would be one, and would escape the other options. The error has the columns that the user sees. */
+static enum status filter_check(const struct invocation *invocation, struct client *client, struct error *err)
 {
 	const char *own = invocation_value(invocation, "filter");
-	struct error alone AUTO_ERROR = { 0 };
 	AUTO(string) char *token = NULL;
 	AUTO(json) json_t *jobs = json_array();
 
-	if (own && page_ask(invocation, client, own, 1, &token, jobs, &alone) == STATUS_INVALID_ARGUMENT)
-		error_move(err, &alone);
+	return own ? page_ask(invocation, client, own, 1, &token, jobs, err) : STATUS_OK;
 }
 
 static int newer_first(const void *left, const void *right)
@@ -139,8 +138,6 @@ static enum status jobs_ask(const struct invocation *invocation, struct client *
 		while (!rc && token && !half);
 		*ret_more = token != NULL;
 	}
-	if (rc == STATUS_INVALID_ARGUMENT)
-		filter_fault_find(invocation, client, err);
 	if (!all)
 		newest_first(jobs);
 	return rc;
@@ -336,6 +333,8 @@ int jobs_main(struct invocation *invocation)
 	exit_code = ask_open(invocation, &client);
 	if (exit_code)
 		return exit_code;
+	if (filter_check(invocation, client, &err))
+		return ask_failure(client, &err);
 	if (invocation_flag(invocation, "watch"))
 		return jobs_watch(invocation, client, filter.data);
 	jobs = json_array();

@@ -100,12 +100,22 @@ def test_jobs_prints_what_there_is(narrow_yard, crowd):
 
 
 def test_a_filter_is_told_by_the_columns_that_were_typed(narrow_yard, crowd):
-    """Fails with: filter_fault_find() left out: the column was that of the filter with our own part before it."""
+    """Fails with: filter_check() left out: the column was that of the filter with our own part before it."""
     for words in [], ["--all"], ["--state", "RUNNING", "--label", "a=b"]:
         assert "at line 1, column 19\n" in verb(narrow_yard, "jobs", *words, "--filter", "state=RUNNING AND bogus", code=1)
     listed = verb(narrow_yard, "jobs", "-o", "name", "--filter", "family=customJobs AND labels.team=blue").splitlines()
     assert [last_part(name) for name in listed] == [crowd["customJobs"]]
     assert verb(narrow_yard, "jobs", "-o", "name", "--all", "--label", "team=red").endswith(f"/{crowd['runs']}\n")
+
+
+def test_a_filter_does_not_escape_the_other_options(narrow_yard, crowd):
+    """Fails with: filter_check() left out: the filter closed the parentheses around it, and jobs of any state were listed."""
+    for own in "family=jobs) OR (family=customJobs", "family=jobs) OR (NOT family=jobs", "family=jobs) -- ":
+        for words in (["--state", "RUNNING"], ["--label", "team=red"], ["--all", "--state", "RUNNING"], []):
+            assert "column 12" in verb(narrow_yard, "jobs", "-o", "name", *words, "--filter", own, code=1), words
+    listed = verb(narrow_yard, "jobs", "-o", "name", "--label", "team=red", "--filter", "family=customJobs OR family=jobs").splitlines()
+    assert [last_part(name) for name in listed] == [crowd["runs"]]
+    assert verb(narrow_yard, "jobs", "-o", "name", "--state", "QUEUED", "--filter", " ") == verb(narrow_yard, "jobs", "-o", "name", "--state", "QUEUED")
 
 
 def test_a_trial_that_there_is_not_is_told(narrow_yard, crowd):
