@@ -235,7 +235,7 @@ int describe_main(struct invocation *invocation)
 	if (exit_code)
 		return exit_code;
 	report = report_ask(client, job);
-	timeline = timeline_ask(client, job);
+	timeline = timeline_ask(client, job, 0);
 	console_address_write(&console, client, job);
 	if (console.length)
 		json_object_set_new(job, "console", json_string(console.data));
@@ -347,7 +347,7 @@ static void why_write(struct client *client, const json_t *job, struct text *tex
 	const int64_t now_us = ask_now(client);
 	struct text reported AUTO_TEXT = { 0 };
 	const char *advice = advice_of(state ? state : "");
-	AUTO(json) json_t *timeline = timeline_ask(client, job);
+	AUTO(json) json_t *timeline = timeline_ask(client, job, 0);
 
 	job_title_write(&reported, job);
 	text_printf(&reported, end ? " %s " : " has been %s for ", state);

@@ -252,8 +252,19 @@ static bool replica_has_name(const char *replica, const char *name)
 		strcmp(replica + length + 8, dash) == 0);
 }
 
-/* Refuses a --replica that the job does not have: with -f, its lines would never come. A job that has not started, and
- * a tuning job, have no list of replicas. */
+/* Asks for a timeline with the job's replicas. A tuning job has none itself; all its trials have the same, and the first
+ * trial is made together with the job. */
+static json_t *replicas_ask(struct client *client, const json_t *job)
+{
+	json_t *timeline = timeline_ask(client, job, 0);
+
+	if (json_array_size(json_object_get(timeline, "replicas")))
+		return timeline;
+	json_decref(timeline);
+	return timeline_ask(client, job, 1);
+}
+
+/* Refuses a --replica that the job does not have: its lines would never come, and nothing would say why. */
 static enum status replicas_check(const struct invocation *invocation, struct client *client,
 				  const json_t *job, struct error *err)
 {
@@ -267,7 +278,7 @@ static enum status replicas_check(const struct invocation *invocation, struct cl
 		size_t index;
 
 		if (!timeline)
-			timeline = timeline_ask(client, job);
+			timeline = replicas_ask(client, job);
 		json_array_foreach(json_object_get(timeline, "replicas"), index, replica) {
 			const char *own = json_text_at(replica, "replica");
 

@@ -13,7 +13,7 @@
 
 enum { FIRST_SHOWN = 10, LAST_SHOWN = 30, TIME_SHOWN = 16, SINCE_WIDTH = 8, TEXT_AT = 23 };
 
-json_t *timeline_ask(struct client *client, const json_t *job)
+json_t *timeline_ask(struct client *client, const json_t *job, unsigned trial)
 {
 	const char *id = json_text_at(job, "id"), *project = json_text_at(job, "project");
 	struct text path AUTO_TEXT = { 0 };
@@ -21,6 +21,8 @@ json_t *timeline_ask(struct client *client, const json_t *job)
 
 	job_path_write(&path, id ? id : "", ":timeline?project=");
 	text_percent(&path, project ? project : "", URL_UNRESERVED);
+	if (trial)
+		text_printf(&path, "&trial=%u", trial);
 	client_call(client, "GET", path.data, NULL, &timeline, NULL);
 	return timeline;
 }

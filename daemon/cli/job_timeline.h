@@ -8,8 +8,9 @@
 
 struct client;
 
-/* Asks for the timeline of a job; the caller owns the result. NULL: it cannot be read. */
-json_t *timeline_ask(struct client *client, const json_t *job);
+/* Asks for the timeline of a job, or of a trial of it; the caller owns the result. @trial 0: of the job. NULL: it cannot
+ * be read. */
+json_t *timeline_ask(struct client *client, const json_t *job, unsigned trial);
 /* Appends a line for each event: its time, the time since the event before, and its description. */
 void timeline_write(struct text *text, const json_t *timeline);
 /* Returns the replica with that name in a timeline, borrowed; NULL: none. */

@@ -127,6 +127,15 @@ def test_a_trial_that_there_is_not_is_told(narrow_yard, crowd):
     assert not verb(narrow_yard, "logs", crowd["hyperparameterTuningJobs"], "--trial", "1")
 
 
+def test_a_replica_that_there_is_not_is_told(narrow_yard, crowd):
+    """Fails with: replicas_check() that takes the job's own timeline alone: for a search nothing was printed, and the code was 0."""
+    for job, has in [("runs", "master-replica-0"), ("customJobs", "workerpool0-0"), ("hyperparameterTuningJobs", "workerpool0-0")]:
+        for words in ([], ["-f"]):
+            said = verb(narrow_yard, "logs", *words, crowd[job], "--replica", "x", code=2)
+            assert f"--replica: the job has no replica x; it has {has} " in said, said
+    assert not verb(narrow_yard, "logs", crowd["hyperparameterTuningJobs"], "--replica", "workerpool0-0")
+
+
 def test_a_dead_daemon_that_the_environment_names_is_told(narrow_yard):
     """Fails with: the advice of other endpoints: a daemon that `start` starts is not the one that TRAINYARD_ENDPOINT names."""
     dead = types.SimpleNamespace(base="http://127.0.0.1:1")
