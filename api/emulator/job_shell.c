@@ -105,14 +105,15 @@ static enum status place_find(const struct call *call, struct replica_key *ret_r
 	struct summary_list list AUTO_SUMMARY_LIST = { 0 };
 	AUTO(job) struct job *job = NULL;
 	AUTO(plan) struct plan *plan = NULL;
+	const int64_t trial = json_int_at(call->body, "trial", 0);
 	enum status rc = jobs_find(call, &list, err);
 
 	if (!rc)
 		rc = job_get_by_id(context->store, list.jobs[0].id, &job, err);
 	if (!rc)
 		rc = plan_from_text(job->plan, &plan, err);
-	if (!rc && plan_tunes(plan)) {
-		rc = jobs_trial_find(context->store, json_int_at(call->body, "trial", 0), &job, err);
+	if (!rc && (trial || plan_tunes(plan))) {
+		rc = jobs_trial_find(context->store, trial, &job, err);
 		plan_free(TAKE(plan));
 		if (!rc)
 			rc = plan_from_text(job->plan, &plan, err);

@@ -109,6 +109,11 @@ def test_a_terminal_has_the_size_of_the_users_and_takes_keys(yard, job):
     os.close(fd)
 
 
+def test_a_job_without_trials_has_no_trial(yard, job):
+    """Fails with: place_find() that looks for trials of tuning jobs only: the shell of the job itself was opened."""
+    assert "no trial 1: so far it has started 0" in verb(yard, "shell", job, "--trial", "1", "--", "true", code=125)
+
+
 @pytest.mark.long
 def test_a_trial_has_a_shell(yard):
     job = yard.create(tuning_input(REPORTING + "; " + UNTIL_CANCELLED, maxTrials=1))
