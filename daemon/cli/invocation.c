@@ -155,6 +155,9 @@ static enum status words_check(const struct invocation *invocation, struct error
 	if (invocation->word_count < verb->least)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%.*s is missing", words_needed(verb->words),
 				 verb->words);
+	for (size_t i = 0; verb->names_jobs && i < invocation->word_count; i++)
+		if (!*invocation->words[i])
+			return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "JOB is empty");
 	if (verb->word_values && invocation->word_count)
 		return value_check(verb->word_values, "", invocation->words[0], err);
 	return STATUS_OK;

@@ -241,26 +241,27 @@ static int changes_follow(struct wait *wait, int64_t limit_us)
 }
 
 /* Asks for all jobs once, then reads their changes from the stream. When the stream ends, for example because the daemon
- * restarts, asks for all jobs again. */
+ * restarts, asks for all jobs again. @timeout_us negative: no time limit. */
 static int jobs_await(struct wait *wait, int64_t timeout_us)
 {
+	const bool is_limited = timeout_us >= 0;
 	const int64_t end_us = clock_mono_us(&system_clock) + timeout_us;
 
 	for (;; poll(NULL, 0, CALM_MS)) {
 		int64_t left_us = end_us - clock_mono_us(&system_clock);
-		int outcome = jobs_look(wait, timeout_us ? left_us : INT64_MAX);
+		int outcome = jobs_look(wait, is_limited ? left_us : INT64_MAX);
 
-		if (outcome == EXIT_UNREACHED && timeout_us && wait->jobs[0].stand &&
+		if (outcome == EXIT_UNREACHED && is_limited && wait->jobs[0].stand &&
 		    clock_mono_us(&system_clock) >= end_us)
 			return time_out(wait);
 		left_us = end_us - clock_mono_us(&system_clock);
-		if (!outcome && wait->left && (!timeout_us || left_us > 0))
-			outcome = changes_follow(wait, timeout_us ? left_us : 0);
+		if (!outcome && wait->left && (!is_limited || left_us > 0))
+			outcome = changes_follow(wait, is_limited ? left_us : 0);
 		if (outcome)
 			return outcome;
 		if (!wait->left)
 			return wait->exit_code;
-		if (timeout_us && clock_mono_us(&system_clock) >= end_us)
+		if (is_limited && clock_mono_us(&system_clock) >= end_us)
 			return time_out(wait);
 	}
 }
@@ -270,7 +271,7 @@ int wait_main(struct invocation *invocation)
 	struct error err AUTO_ERROR = { 0 };
 	AUTO(client) struct client *client = NULL;
 	struct wait wait = { .invocation = invocation, .left = invocation->word_count };
-	int64_t timeout_us = 0;
+	int64_t timeout_us = -1;
 	int exit_code;
 
 	if (invocation_duration(invocation, "timeout", &timeout_us, &err))

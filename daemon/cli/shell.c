@@ -262,6 +262,8 @@ static enum status request_make(const struct invocation *invocation, const struc
 
 	if (rc)
 		return rc;
+	if (slash == invocation->words[0])
+		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "JOB is empty");
 	if (slash)
 		json_object_set_new(body, "replica", json_string(slash + 1));
 	if (trial)

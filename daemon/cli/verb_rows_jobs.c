@@ -208,7 +208,7 @@ const struct verb job_verbs[] = {
 			       .help = "until they are in this state, or past it: RUNNING" },
 			     { .name = "timeout",
 			       .hint = "TIME",
-			       .help = "how long at most: 90s, 15m, 2h (default: for ever)" },
+			       .help = "how long at most: 90s, 15m, 2h; 0 only looks (default: for ever)" },
 			     PROJECT_OPTION),
 	  .calls = true,
 	  .least = 1,

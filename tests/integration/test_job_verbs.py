@@ -136,6 +136,19 @@ def test_a_replica_that_there_is_not_is_told(narrow_yard, crowd):
     assert not verb(narrow_yard, "logs", crowd["hyperparameterTuningJobs"], "--replica", "workerpool0-0")
 
 
+def test_an_empty_job_is_told(narrow_yard):
+    """Fails with: words_check() that takes empty words: "Method not found: GET /_trainyard/v1/jobs/."."""
+    for words in (["logs", ""], ["why", ""], ["describe", ""], ["wait", "@last", ""], ["shell", ""], ["shell", "/worker-1"], ["rerun", ""],
+                  ["cancel", ""], ["delete", ""], ["study", ""], ["ui", ""]):
+        assert "JOB is empty" in verb(narrow_yard, *words, code=2), words
+
+
+def test_a_wait_without_time_only_looks(narrow_yard, crowd):
+    """Fails with: a limit of 0 that is none: the wait did not end."""
+    assert "the time is up, and crowd-custom" in verb(narrow_yard, "wait", "crowd-custom", "--timeout", "0", code=124)
+    assert " RUNNING" in verb(narrow_yard, "wait", crowd["runs"], "--timeout", "0", "--for", "RUNNING")
+
+
 def test_a_dead_daemon_that_the_environment_names_is_told(narrow_yard):
     """Fails with: the advice of other endpoints: a daemon that `start` starts is not the one that TRAINYARD_ENDPOINT names."""
     dead = types.SimpleNamespace(base="http://127.0.0.1:1")
