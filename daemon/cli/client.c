@@ -289,6 +289,12 @@ static enum status http_failure(const struct exchange_state *state, long http_st
 			 http_status);
 }
 
+/* Returns true if the call failed with a connection that was open, so that a daemon had been there. */
+static bool connection_was_there(CURLcode code)
+{
+	return code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING;
+}
+
 static enum status exchange_end(struct exchange_state *state, CURLcode code, json_t **ret_answer,
 				struct error *err)
 {
@@ -304,6 +310,9 @@ static enum status exchange_end(struct exchange_state *state, CURLcode code, jso
 	if (client->unreached && client->late)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "%s did not answer in time",
 				 client->endpoint);
+	if (client->unreached && connection_was_there(code))
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "the connection to %s broke: %s",
+				 client->endpoint, curl_easy_strerror(code));
 	if (client->unreached)
 		return error_set(err, STATUS_UNAVAILABLE, NULL, "no daemon answers at %s (%s): %s",
 				 client->endpoint, curl_easy_strerror(code),

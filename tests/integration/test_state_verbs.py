@@ -7,10 +7,13 @@ import os
 import pathlib
 import re
 import shutil
+import socket
 import sqlite3
 import subprocess
 import sys
 import tarfile
+import threading
+import types
 
 import pytest
 
@@ -327,6 +330,22 @@ def test_an_object_without_its_bytes_is_named(new_daemon, tmp_path):
     assert storage.delete("lost").status == 204
     verb(daemon, "export", str(tmp_path / "out"))
     assert len(list((tmp_path / "out").glob("blobs/*/*"))) == 1
+
+
+def test_an_import_that_breaks_is_told(small):
+    """A server agrees to take the archive, and is gone. Fails with: exchange_end() that takes 100 for the answer's status."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        def answer():
+            with server.accept()[0] as client:
+                client.recv(65536)
+                client.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+                client.recv(1)
+        thread = threading.Thread(target=answer)
+        thread.start()
+        base = f"http://127.0.0.1:{server.getsockname()[1]}"
+        said = verb(types.SimpleNamespace(base=base), "import", "--yes", str(small), code=1)
+        thread.join()
+    assert f"the connection to {base} broke: " in said, said
 
 
 def test_jobs_that_have_not_ended_keep_an_import_away(new_daemon, small):

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import threading
 import time
@@ -264,6 +265,28 @@ def test_an_upload_goes_on_after_the_daemon_was_restarted(tmp_path):
         process.stdin.close()
         assert process.wait(60) == 0
         assert Storage(daemon, "bkt").get("large").json["md5Hash"] == md5_of(data)
+
+
+def arrived_bytes(port):
+    """How many bytes wait to be read by the server of that port."""
+    lines = [line.split() for line in pathlib.Path("/proc/net/tcp").read_text().splitlines()[1:]]
+    return sum(int(line[4].split(":")[1], 16) for line in lines if line[1].endswith(f":{port:04X}") and line[3] == "01")
+
+
+def test_an_upload_that_breaks_is_told(tmp_path):
+    """Fails with: exchange_end() that asks for no more than a status: "no daemon answers", and the advice to start one."""
+    (tmp_path / "from").write_bytes(pattern(1, 7 * MIB))
+    with Daemon(tmp_path, NO_ENGINE) as daemon:
+        daemon.listen = f"127.0.0.1:{daemon.port}"
+        os.kill(daemon.pid, signal.SIGSTOP)  # a part of the body waits in the socket
+        with started(daemon, "cp", str(tmp_path / "from"), "gs://bkt/broken") as process:
+            wait_until(lambda: arrived_bytes(daemon.port), 30, "a part of the body")
+            daemon.kill9()
+            assert process.wait(30) == 3
+            said = process.stderr.read()
+        assert f"the connection to {daemon.base} broke: " in said and "start one" not in said, said
+        daemon.start()
+        assert Storage(daemon, "bkt").get("broken").status == 404 and not list(daemon.state_dir.glob("uploads/*"))
 
 
 def test_progress_is_drawn_on_a_terminal(shelf, bucket, tmp_path):
