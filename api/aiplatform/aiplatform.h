@@ -60,7 +60,7 @@ enum status operation_list_handle(struct call *call, struct error *err);
 enum status operation_cancel_handle(struct call *call, struct error *err);
 enum status operation_delete_handle(struct call *call, struct error *err);
 
-/* Choice: the service documents neither. */
+/* Page sizes of the lists. Choice: the service documents neither. */
 enum { AIPLATFORM_PAGE_DEFAULT = 100, AIPLATFORM_PAGE_MAX = 1000 };
 /* Choice: the error message in a job that a client has cancelled. */
 #define RESOURCE_CANCELLED "The job was cancelled by the user."

@@ -40,7 +40,7 @@ static bool version_copy(char to[PREBUILT_WORD_SIZE], const char *from, size_t l
 	return true;
 }
 
-/* "py310" and "cp310" say 3.10. */
+/* Reads the Python version: "py310" and "cp310" mean 3.10. */
 static bool python_copy(char to[PREBUILT_WORD_SIZE], const char *from, size_t length)
 {
 	if (length < 4 || length > 6 || (strncmp(from, "py", 2) != 0 && strncmp(from, "cp", 2) != 0) ||

@@ -136,7 +136,7 @@ void check_worker_pools(struct findings *findings, const json_t *pools,
 		findings_add(findings, "worker_pool_specs",
 			     "At most %d worker pools can be specified, not %zu.", ROLE_COUNT,
 			     json_array_size(pools));
-		return; /* each of them costs time */
+		return; /* more pools are not checked one by one, because that takes time */
 	}
 	json_array_foreach((json_t *)pools, index, pool) {
 		const size_t length = findings_enter(findings, "worker_pool_specs");

@@ -79,7 +79,7 @@ void check_env(struct findings *findings, const json_t *list)
 	if (json_array_size(list) > ENV_MAX) {
 		findings_add(findings, "env", "There can be at most %d environment variables, not %zu.",
 			     ENV_MAX, json_array_size(list));
-		return; /* each of them costs time */
+		return; /* more variables are not checked one by one, because that takes time */
 	}
 	check_env_names(findings, list);
 	if (!names_are_unique(list))
@@ -104,7 +104,7 @@ static void check_package_uris(struct findings *findings, const json_t *uris)
 	if (count > PACKAGES_MAX) {
 		findings_add(findings, "package_uris", "At most %d packages can be specified, not %zu.",
 			     PACKAGES_MAX, count);
-		return; /* each of them costs time */
+		return; /* more packages are not checked one by one, because that takes time */
 	}
 	json_array_foreach((json_t *)uris, index, uri) {
 		const size_t length = findings_enter(findings, "package_uris");

@@ -139,7 +139,8 @@ static json_t *metrics_make(const json_t *spec)
 	return TAKE(list);
 }
 
-/* Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/StudySpec#ConvexAutomatedStoppingSpec (5, a tenth) */
+/* Converts the rule for stopping trials, with the service's defaults. Source:
+ * https://cloud.google.com/vertex-ai/docs/reference/rest/v1/StudySpec#ConvexAutomatedStoppingSpec */
 static json_t *convex_make(const json_t *spec)
 {
 	return json_pack("{s:f, s:f, s:I}", "most", (double)json_int_at(spec, "maxStepCount", 0), "least",

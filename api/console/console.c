@@ -84,7 +84,7 @@ static bool gzip_is_accepted(const char *accepted)
 	return found;
 }
 
-/* Each form has its own. */
+/* Writes the file's ETag. The compressed and the plain form have different ones. */
 static void etag_write(const struct embedded_file *file, bool packed, char etag[ETAG_SIZE])
 {
 	unsigned char hash[HASH_BYTES];

@@ -10,7 +10,7 @@
 
 struct clock_context {
 	const struct clock *clock;
-	/* Moves it forward by @by_us, above 0, for good; NULL: that is not allowed. */
+	/* Moves the clock forward by @by_us, above 0; it cannot be moved back. NULL: the clock cannot be moved. */
 	enum status (*advance)(void *arg, int64_t by_us, struct error *err);
 	void *arg;
 };

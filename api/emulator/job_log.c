@@ -55,8 +55,9 @@ struct log_stream {
 	struct store *store;
 	int64_t job;
 	struct log_tail *tail;
-	bool follows, ended;        /* ended: the job has, and all of its lines are stored */
-	bool cursors, marked, over; /* marked: the cursor of this read is written; over: the end is */
+	bool follows, ended;        /* ended: the job has ended, and all of its lines are stored */
+	/* marked: the cursor of this read is written; over: the end of the log is written */
+	bool cursors, marked, over;
 	int64_t skip, skipped;      /* lines to leave out; those that this read has left out */
 	struct text *lines;         /* the lines of this read */
 };

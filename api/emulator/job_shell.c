@@ -64,9 +64,9 @@ static const struct field resize_fields[] = {
 const struct message shell_resize_query = { "trainyard.ShellResizeRequest", resize_fields,
 					    "The size of a session's terminal.", .is_own = true };
 
-/* ---- which replica ---- */
+/* ---- finding the replica ---- */
 
-/* "worker-1", "worker 1" or "worker-replica-1" of worker 1. */
+/* True if @name names the replica. Worker 1 may be called "worker-1", "worker 1" or "worker-replica-1". */
 static bool replica_is(const struct plan *plan, enum role role, unsigned index, const char *name)
 {
 	char task[REPLICA_NAME_MAX], sentence[REPLICA_NAME_MAX], plain[REPLICA_NAME_MAX];
@@ -77,7 +77,7 @@ static bool replica_is(const struct plan *plan, enum role role, unsigned index, 
 	return strcmp(name, task) == 0 || strcmp(name, sentence) == 0 || strcmp(name, plain) == 0;
 }
 
-/* @name: NULL or "": the first. */
+/* Finds the replica with this name; NULL or "": the job's first one. */
 static enum status replica_find(const struct plan *plan, const char *name, struct replica_key *replica,
 				struct error *err)
 {
@@ -334,7 +334,8 @@ enum status job_shell_open(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* The data of the first frame is where the output goes on: behind the offset, if bytes in between are no longer kept. */
+/* The first frame says from which byte on the output is sent: later than the requested offset if bytes between them are
+ * no longer kept. */
 enum status shell_output(struct call *call, struct error *err)
 {
 	const struct jobs_context *context = call->context;

@@ -57,7 +57,8 @@ struct watch {
 	bool begins;            /* all jobs are to be sent */
 	char *token;            /* the token of the next page; NULL: the first page, or no more pages */
 	uint64_t reached;       /* all changes up to this one were sent, or will be by the remaining pages */
-	bool resumes;           /* the client knows jobs that are not among the started ones yet */
+	/* resumed at a position: send the jobs that have started once more, with their progress */
+	bool resumes;
 	int64_t *started;       /* jobs that were sent as PREPARING or RUNNING: their progress is sent */
 	size_t started_count;
 	uint64_t progress_news; /* news of progress up to this number were sent */
@@ -298,7 +299,7 @@ enum status job_watch_stream(struct call *call, struct error *err)
 	struct watch *watch;
 	enum status rc = position_read(&wanted, call_query(call, "position"), err);
 
-	if (!rc) /* whether the filter is one */
+	if (!rc) /* checks the filter */
 		rc = summary_list_page(context->store, project, filter, 1, NULL, &list, err);
 	if (rc)
 		return rc;

@@ -14,7 +14,8 @@
 #include "scheduler/plan/dialect.h"
 #include "store/jobs/jobs.h"
 
-/* Choice: an estimate looks at each job before, and far behind in the queue it says the same for all. */
+/* Choice: a start estimate goes through all jobs before the estimated one, which takes long far behind in the
+ * queue, where it says the same for all jobs. */
 enum { ESTIMATES_MAX = 20, WAITING_MAX = 1000, NANO = 1000000000 };
 
 /* ---- messages ---- */
@@ -219,7 +220,7 @@ struct share {
 	unsigned jobs, max_jobs, containers, max_containers;
 	int64_t nano_cpus, memory_bytes, max_memory_bytes;
 	double max_vcpus;
-	bool known; /* the machine is */
+	bool known; /* the machine's size is known */
 	unsigned host_cpus;
 	int64_t host_memory_bytes;
 };
@@ -319,7 +320,7 @@ static void rooms_write(const struct rooms *rooms, struct writer *answer)
 		nodes_write(rooms, answer);
 }
 
-/* False: what the machines can run is not known now. */
+/* Reads the machines' resources. False: they are not known now. */
 static bool rooms_read(const struct jobs_context *context, struct rooms *rooms)
 {
 	const struct training_context *training = context->training;

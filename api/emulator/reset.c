@@ -63,7 +63,7 @@ static enum status jobs_remove(struct reset *reset, struct error *err)
 	return rc;
 }
 
-/* Removes what is left when there is no job. */
+/* Removes the remaining state, after all jobs are gone. */
 static enum status rest_remove(struct reset *reset, struct error *err)
 {
 	struct objects *objects = reset->context->training->objects;

@@ -14,7 +14,8 @@
 #include "scheduler/plan/plan.h"
 
 enum {
-	PIECE_BYTES = 4096,      /* typed at once: between two, an end is noticed */
+	/* largest piece written at once; the end of the session is noticed between two pieces */
+	PIECE_BYTES = 4096,
 	KEPT_BYTES = 256 * 1024, /* bytes of output that are kept for a reader that has lost its connection */
 };
 
@@ -26,18 +27,20 @@ struct shell_session {
 	unsigned holds;
 	unsigned keep_s;       /* how long the session lives without a reader; 0: it ends with its reader */
 	unsigned reader;       /* the number of the present reader */
-	bool is_left;          /* without a reader; the hold of the last one is kept */
+	bool is_left;          /* the session has no reader; the last reader's hold is kept */
 	int64_t left_until_us; /* by system_clock, not by the emulated clock */
 	atomic_bool ended;
-	pthread_mutex_t reading; /* for the terminal's output, kept and printed */
+	/* held while the terminal's output is read; guards kept and printed */
+	pthread_mutex_t reading;
 	char *kept;              /* byte N of the output is at N % KEPT_BYTES; NULL: keep_s is 0 */
 	uint64_t printed;        /* bytes of the output that were read */
-	pthread_mutex_t typing;  /* for the terminal's input, and typed */
+	pthread_mutex_t typing;  /* held while input is written to the terminal; guards typed */
 	uint64_t typed;          /* bytes of the input that were taken */
 };
 
 struct shell_sessions {
-	pthread_mutex_t lock; /* for all below, and for the members of each session from terminal to left_until_us */
+	/* guards the members below, and the members of each session from terminal to left_until_us */
+	pthread_mutex_t lock;
 	struct shell_session *places[SESSIONS_MAX];
 	pthread_cond_t left; /* a session was left, or the end has come */
 	pthread_t keeper;    /* ends sessions that were left for too long */
@@ -95,7 +98,7 @@ static void session_free(struct shell_session *session)
 	free(session);
 }
 
-/* Under the lock. */
+/* Finds a free slot for a new session. Call with the lock held. */
 static enum status place_find(struct shell_sessions *sessions, const struct replica_key *replica,
 			      const char *id, struct shell_session ***ret_place, struct error *err)
 {
@@ -110,7 +113,7 @@ static enum status place_find(struct shell_sessions *sessions, const struct repl
 			continue;
 		}
 		of_replica += replica_keys_equal(&(*place)->replica, replica);
-		/* The id alone identifies the session, for any replica. */
+		/* An id is used once only, even for different replicas. */
 		if (strcmp((*place)->id, id) == 0)
 			return error_set(err, STATUS_ALREADY_EXISTS, NULL,
 					 "A terminal session with this id is open already.");
@@ -158,7 +161,7 @@ void shell_session_start(struct shell_session *session, struct shell_terminal *t
 		  role_name(session->replica.role), session->replica.index);
 }
 
-/* May come twice. */
+/* Removes the session from the table, so that no request finds it. May be called twice. */
 static void session_remove(struct shell_session *session)
 {
 	struct shell_sessions *sessions = session->sessions;
@@ -242,7 +245,7 @@ static bool is_present(const struct shell_reader *reader)
 	return present;
 }
 
-/* The next bytes that were printed before. Under reading, as the next one. */
+/* Copies the next bytes that were printed before. Call this and output_keep() with the lock `reading` held. */
 static size_t kept_read(struct shell_reader *reader, char *buffer, size_t size)
 {
 	const struct shell_session *session = reader->session;
@@ -287,7 +290,7 @@ ssize_t shell_reader_read(struct shell_reader *reader, char *buffer, size_t size
 	return got;
 }
 
-/* The bytes from @at on, or from the first that is kept. */
+/* Sets where the reader begins: at byte @at, or at the first byte that is kept. */
 static void reader_place(struct shell_reader *reader, uint64_t at)
 {
 	struct shell_session *session = reader->session;
@@ -326,8 +329,8 @@ bool shell_session_resume(struct shell_sessions *sessions, const char *id, uint6
 
 /* ---- sessions without a reader ---- */
 
-/* Takes all sessions that were left for too long, with their holds. Under the lock. Returns their number; *ret_next_us:
- * when the next one will be, or INT64_MAX. */
+/* Takes all sessions that were left for too long, with their holds. Call with the lock held. Returns their number;
+ * *ret_next_us: when the next session will be overdue, or INT64_MAX. */
 static size_t overdue_take(struct shell_sessions *sessions, struct shell_session *overdue[SESSIONS_MAX],
 			   int64_t *ret_next_us)
 {
@@ -414,7 +417,8 @@ void shell_sessions_free(struct shell_sessions *sessions)
 	free(sessions);
 }
 
-/* Under the lock. False: there is no thread to end the session later. */
+/* Starts the thread that ends left sessions, if it does not run yet. False: there is no such thread, so the session
+ * must end now. Call with the lock held. */
 static bool is_kept(struct shell_sessions *sessions)
 {
 	if (!sessions->keeper_runs && !sessions->closing)
@@ -467,7 +471,8 @@ bool shell_session_type(struct shell_session *session, int64_t at, const char *d
 
 	pthread_mutex_lock(&session->typing);
 	taken = at < 0 || (uint64_t)at <= session->typed;
-	if (taken && at >= 0) { /* a request that is sent again types nothing twice */
+	/* skip input that the session already has, so that a repeated request types nothing twice */
+	if (taken && at >= 0) {
 		const uint64_t behind = session->typed - (uint64_t)at, known = behind < length ? behind : length;
 
 		data += known;

@@ -53,17 +53,18 @@ const struct replica_key *shell_session_replica(const struct shell_session *sess
 
 /* The session with this id, of any replica; NULL: none. */
 struct shell_session *shell_session_find(struct shell_sessions *sessions, const char *id);
-/* NULL: there is none. */
+/* Finds the replica's session with this id, and holds it; NULL: there is none. */
 struct shell_session *shell_session_hold(struct shell_sessions *sessions, const struct replica_key *replica,
 					 const char *id);
 void shell_session_release(struct shell_session *session);
 DEFINE_AUTO(session_hold, struct shell_session *, shell_session_release)
 enum { INPUT_NEXT = -1 };
-/* Sends input; several callers wait for each other. @at: how many bytes were typed before, of which those that the
- * session knows are not typed again; INPUT_NEXT: not said. False: the program has ended, or input before @at is missing. */
+/* Sends input; several callers wait for each other. @at: the position of @data in the whole input: bytes that the
+ * session already has are skipped; INPUT_NEXT: @data follows the input so far. False: the program has ended, or input
+ * before @at is missing. */
 bool shell_session_type(struct shell_session *session, int64_t at, const char *data, size_t length);
 /* Ends the input; the program reads end-of-file. */
 void shell_session_end_input(struct shell_session *session);
 void shell_session_resize(struct shell_session *session, unsigned columns, unsigned rows);
-/* Ends it: its reader gets the end of the output, and its program SIGHUP. */
+/* Ends the session: its reader gets the end of the output, and its program SIGHUP. */
 void shell_session_stop(struct shell_session *session);

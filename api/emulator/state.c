@@ -58,7 +58,7 @@ static struct state_context *context_of(const struct call *call)
 	return jobs->state;
 }
 
-/* False: there is one already. */
+/* False: another export, or import, is running. */
 static bool turn_take(bool *turn)
 {
 	return !__atomic_exchange_n(turn, true, __ATOMIC_ACQUIRE);

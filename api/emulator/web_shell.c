@@ -65,7 +65,7 @@ char *web_shell_uri(const unsigned char *key, const char *host, int64_t job, enu
 	return text_take(&uri);
 }
 
-/* The contents of the token, verified or not: without attempt and restart. */
+/* Parses a token, which may be forged. It names neither an attempt nor a restart; both are 0. */
 static bool token_parse(const char *token, struct replica_key *ret_replica)
 {
 	char role[16];
@@ -77,7 +77,7 @@ static bool token_parse(const char *token, struct replica_key *ret_replica)
 	       ret_replica->job > 0 && role_parse(role, &ret_replica->role);
 }
 
-/* Only what token_write() makes, to the letter. */
+/* Parses and verifies a token: it must be exactly the text that token_write() makes. */
 static bool token_read(const unsigned char *key, const char *token, struct replica_key *ret_replica)
 {
 	char expected[TOKEN_SIZE];
@@ -176,7 +176,7 @@ static enum status file_get(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* ---- what is printed ---- */
+/* ---- output ---- */
 
 struct output {
 	const struct call *call;
@@ -238,7 +238,7 @@ enum status web_shell_open(const struct web_shell_context *context, const struct
 	return rc;
 }
 
-/* Each of them 0 when it is not given. */
+/* Reads the size of the terminal; a number that is not given is 0. */
 static enum status size_read(const struct call *call, unsigned *ret_columns, unsigned *ret_rows,
 			     struct error *err)
 {
@@ -298,7 +298,7 @@ static enum status output_get(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* ---- what is typed ---- */
+/* ---- input ---- */
 
 static enum status session_find(struct call *call, struct shell_session **ret_session, struct error *err)
 {

@@ -522,7 +522,7 @@ uint16_t front_port(const struct front *front)
 	return front->port;
 }
 
-/* With the lock held. */
+/* Shuts down all connections; @how as in shutdown(2). Call with the lock held. */
 static void connections_shut(struct front *front, int how)
 {
 	for (size_t i = 0; i < CONNECTIONS_MAX; i++)

@@ -83,7 +83,7 @@ struct session {
 	bool block_is_claimed;            /* the head belongs to a stream of ours */
 };
 
-/* ---- what comes in ---- */
+/* ---- receiving ---- */
 
 static void body_drop(struct session *session, struct stream *stream)
 {
@@ -220,7 +220,7 @@ static int on_header(nghttp2_session *http2, const nghttp2_frame *frame, const u
 
 	(void)flags;
 	if (!stream || !head_count(arg, stream, name_length + length + HEADER_ENTRY_BYTES) ||
-	    frame->headers.cat != NGHTTP2_HCAT_REQUEST) /* trailers say nothing */
+	    frame->headers.cat != NGHTTP2_HCAT_REQUEST) /* trailers are ignored */
 		return 0;
 	if (text_is(name, name_length, ":method"))
 		stream->is_post = text_is(value, length, "POST");
@@ -264,7 +264,7 @@ static int on_data(nghttp2_session *http2, uint8_t flags, int32_t id, const uint
 	return 0;
 }
 
-/* ---- what goes out ---- */
+/* ---- sending ---- */
 
 static int failure_submit(nghttp2_session *http2, const struct stream *stream,
 			  const struct rpc_outcome *outcome)

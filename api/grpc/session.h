@@ -71,7 +71,7 @@ void session_wake(struct session *session);
 int64_t session_wake_us(const struct session *session);
 /* True if the session has a feed that has not ended. */
 bool session_has_feeds(const struct session *session);
-/* Ends all feeds so. */
+/* Ends all feeds with this status code and text. */
 void session_feeds_end(struct session *session, unsigned code, const char *text);
 /* Asks the client to use a new connection (GOAWAY). */
 void session_end(struct session *session);

@@ -4,8 +4,8 @@
  * Thread: the connection's. */
 #include "api/http/exchange.h"
 
-/* Makes the answer from what the handler wrote; for a stream, only its head. INVALID_ARGUMENT: bad mask of fields;
+/* Makes the answer from the handler's output; for a stream, only its head. INVALID_ARGUMENT: bad mask of fields;
  * UNAVAILABLE: no memory for the answer. */
 enum status answer_success(struct exchange *exchange, struct error *err);
-/* Replaces what was written by the error with which @exchange failed. */
+/* Replaces the answer by the error with which @exchange failed. */
 void answer_refusal(struct exchange *exchange);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/http/call.c: what a handler may ask of its call, and add to its answer. */
+/* api/http/call.c: functions with which a handler reads its request and adds headers to its
+ * answer. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

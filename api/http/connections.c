@@ -38,9 +38,9 @@ struct connection {
 struct connections {
 	struct connection_limits limits;
 	pthread_t reaper;
-	bool hurries; /* the reaper runs */
+	bool hurries; /* the reaper thread runs */
 	pthread_mutex_t lock;
-	pthread_cond_t changed, left; /* left: while draining */
+	pthread_cond_t changed, left; /* left: signalled when a connection ends, while draining */
 	bool closing, draining;
 	struct connection *first;
 	unsigned count; /* without those that were cut */

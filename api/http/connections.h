@@ -53,7 +53,7 @@ void connection_end(struct connections *connections, struct connection *connecti
 
 /* ---- thread: the connection's ---- */
 void connection_head_begins(struct connection *connection); /* its request line has arrived */
-/* Sets if the connection's client has authenticated, or need not. */
+/* Records whether the connection's client has authenticated or need not; if not, it may be cut off to make room. */
 void connection_known(struct connection *connection, bool known);
 void connection_body_begins(struct connection *connection); /* its head is there */
 /* Call connection_busy() before @bytes of the body are processed, and connection_received() after. */

@@ -287,8 +287,9 @@ static bool is_taking(const struct exchange *exchange)
 	return !exchange->failed && exchange->call.intake.take;
 }
 
-/* How much of a body is read, whether kept or dropped. No answer can be sent before the end of a body that is refused in its
- * middle, and a connection that is closed in the middle loses it. So more is read of a body that would have been taken. */
+/* How much of a body is read, whether kept or dropped. The client reads no answer before it has sent its body. If the
+ * body is refused after its first bytes were accepted, much more is read, because a closed connection would lose the
+ * answer. */
 static unsigned long long receive_limit(const struct exchange *exchange)
 {
 	if (is_taking(exchange))

@@ -102,7 +102,7 @@ struct exchange {
 };
 
 struct exchange *exchange_new(const char *raw_target);
-/* Frees what the request holds, except memory for the next answer. */
+/* Frees the memory of the request, except that for the next answer. */
 void exchange_clear(struct exchange *exchange);
 /* Begins the next request of a connection, after exchange_clear() for the previous one. */
 void exchange_renew(struct exchange *exchange, const char *raw_target);

@@ -12,7 +12,8 @@
 
 enum { NAME_SIZE = 256, PORT_MAX = 65535, HOST_SHOWN_BYTES = 100 };
 
-/* Parts "name:port" or "[v6]:port": the name without brackets and a final dot; *ret_port stays without a port. */
+/* Parses "name:port" or "[v6]:port". The name is copied without brackets and without a final dot; *ret_port is
+ * unchanged if there is no port. */
 static bool place_take(const char *host, char name[NAME_SIZE], unsigned *ret_port)
 {
 	const bool bracketed = *host == '[';
@@ -100,7 +101,8 @@ bool guard_host_allowed(const struct guard *guard, const char *host)
 	       (address_read(name, &address) && literal_allowed(guard, &address));
 }
 
-/* Whether they name the same place. A missing port is the default port of the origin's scheme, for both. */
+/* True if the origin has the host and the port of the Host header. A missing port is the default port of the
+ * origin's scheme, for both. */
 static bool origin_is_host(const char *origin, const char *host)
 {
 	static const struct {
@@ -177,7 +179,7 @@ enum status guard_peer_check(const struct guard *guard, uint32_t peer, struct er
 			 "Programs inside jobs may not call this address; serve --route NAME=self offers the API to them as NAME.");
 }
 
-/* The text lists what is served, so that the caller knows what to change. */
+/* Refuses the Host. The text lists the served names, so that the caller knows what to change. */
 static enum status host_refuse(const struct guard *guard, const char *host, struct error *err)
 {
 	struct text names AUTO_TEXT = { 0 };

@@ -35,7 +35,8 @@ struct intake {
 /* Writes compact JSON to call->answer (left empty: "{}"), or fails with *err set. */
 typedef enum status (*call_handler)(struct call *call, struct error *err);
 
-/* The content types that a row accepts among those that a page may send to other sites without a preflight. */
+/* A page may send a few content types to other sites without asking the server first (a preflight of CORS). These are
+ * the ones among them that a row accepts. */
 enum page_types {
 	PAGE_TYPES_NONE = 0,
 	PAGE_TYPES_TEXT, /* text/plain: objects may have this type */

@@ -6,7 +6,7 @@
 
 #include "api/http/request.h"
 
-enum { LINE_END_BYTES = 2 }; /* CR and LF, which it has made NULs of */
+enum { LINE_END_BYTES = 2 }; /* CR and LF, which libmicrohttpd has replaced by NULs */
 
 struct head_reading {
 	struct head *head;

@@ -19,7 +19,7 @@ struct request_line {
 	const char *version;
 };
 
-/* Adds all headers to @head, and sets whether it is folded or torn. */
+/* Adds all headers to @head, and sets its flags folded and torn. */
 void library_head_read(struct MHD_Connection *connection, const struct request_line *line, struct head *head);
 /* True for libmicrohttpd 1.0 and later: its strict mode refuses such heads itself, and values may be trimmed. */
 bool library_is_strict(void);

@@ -21,7 +21,8 @@ enum {
 	MINUTE_US = 60 * US_PER_S,
 	RATE_MAX = 60000,            /* entries a minute */
 	CONSUMED_US = 10 * US_PER_S, /* a client that reads nothing for longer loses entries */
-	LOOKS_MAX = 20,              /* in a window, so an entry is late by a twentieth of it at most */
+	/* looks in one window, so an entry is late by a twentieth of a window at most */
+	LOOKS_MAX = 20,
 	LOOK_US_MIN = 20000,
 	QUIET_US = 500000,
 };

@@ -29,7 +29,7 @@ bool binary_may_go_on(struct binary *binary);
 
 json_t *binary_double(uint64_t bits);
 json_t *binary_string(struct binary *binary, const struct wire *bytes);
-/* Steals @value. */
+/* Sets the member of @object. Takes ownership of @value, even after a failure. */
 bool binary_member_set(struct binary *binary, json_t *object, const struct wire *key, json_t *value);
 
 /* A map in binary form: a list of entries with key = 1 and value = 2. */

@@ -213,7 +213,8 @@ static void names_add(json_t *parameters, json_t *order, const char *path)
 	}
 }
 
-/* The document's parameters of the method: the resource in the path, then what the query may hold. */
+/* Makes the document's parameters of the method: the resource in the path, then the query's
+ * fields. */
 static json_t *method_parameters(const struct discovery_method *method, const struct path_texts *texts)
 {
 	AUTO(json) json_t *parameters = json_object();

@@ -168,7 +168,7 @@ json_t *binary_mask(struct binary *binary, struct wire wire, const json_t *earli
 						     .end = (const uint8_t *)text.data + text.length });
 }
 
-/* ---- what any value may hold ---- */
+/* ---- any JSON value ---- */
 
 bool binary_member_set(struct binary *binary, json_t *object, const struct wire *key, json_t *value)
 {
@@ -265,7 +265,7 @@ static json_t *number_decode(uint64_t bits)
 	return binary_double(bits);
 }
 
-/* Free text, such as what a program logs, may have NULs: they are U+FFFD, as in its lines. */
+/* Decodes free text, such as a program's log line. It may have NULs, which become U+FFFD, as in lines of logs. */
 static json_t *free_text_decode(struct binary *binary, const struct wire *bytes)
 {
 	const char *data = (const char *)bytes->at;
@@ -299,7 +299,7 @@ static json_t *kind_decode(struct binary *binary, const struct wire_field *kind,
 	}
 }
 
-/* google.protobuf.Value: the last of its kinds counts; without any it stays what it was, null at first. */
+/* google.protobuf.Value: the last of its kinds counts; without any, the value stays @earlier, or null. */
 json_t *binary_value(struct binary *binary, struct wire wire, json_t *earlier)
 {
 	AUTO(json) json_t *value = earlier ? json_incref(earlier) : json_null();

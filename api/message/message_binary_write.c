@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From JSON text to binary in one pass, without a tree: a message's length stands before it, and is put there once it is
- * written. */
+/* Converts JSON text to the binary form in one pass, without a tree. The length of a message stands before its bytes,
+ * so it is inserted once they are written. */
 #include <math.h>
 #include <sodium.h>
 #include <stdlib.h>
@@ -349,7 +349,7 @@ static bool any_member_look(struct binary *binary, const struct name *name, stru
 	return json_value_skip(&binary->at);
 }
 
-/* Leaves binary->at where it was. */
+/* Collects the facts of an Any without moving binary->at. */
 static bool any_look(struct binary *binary, struct any *any)
 {
 	const char *const object = binary->at;
@@ -393,8 +393,8 @@ static bool any_is_value(const struct any *any, char first)
 	return *any->url.data && any->members == 2 && any->value && *any->value == first;
 }
 
-/* type_url = 1, value = 2. Choice: what has no type, or one that is not known here, is a Struct of all its members, "@type"
- * among them: an empty message of its type would say that it held nothing. */
+/* type_url = 1, value = 2. Choice: an Any without a type, or with an unknown one, is written as a Struct of all its
+ * members, "@type" included; an empty message of its type would mean that the Any holds nothing. */
 static bool any_members_encode(struct binary *binary, const struct any *any)
 {
 	const struct message *message = any_find(binary->any, any->url.data);
@@ -491,7 +491,7 @@ static bool element_encode(struct binary *binary, const struct field *field)
 	return done;
 }
 
-/* Numbers are written one by one, too: every reader takes them packed or not. */
+/* Repeated numbers are written one by one: every protobuf reader accepts them packed or not. */
 static bool list_field_encode(struct binary *binary, const struct field *field)
 {
 	bool is_first = true;
@@ -518,7 +518,7 @@ static bool map_field_encode(struct binary *binary, const struct field *field)
 	return json_token_skip(&binary->at, '}');
 }
 
-/* null is unset, but for a field that may hold anything. */
+/* null means unset, except for a field that may hold any JSON value. */
 static bool field_encode(struct binary *binary, const struct field *field)
 {
 	if (!field || !field->number)

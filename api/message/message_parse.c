@@ -31,8 +31,8 @@ static void shown_part(const char *data, size_t length, size_t at, size_t *ret_f
 	*ret_to = to;
 }
 
-/* "Invalid JSON payload received. <text>", the line, and a caret below the place. Without details:
- * the violation has no field and the whole is the message. */
+/* Sets the error "Invalid JSON payload received. <text>", with the line and a caret below the
+ * position. It names no field, so the answer has no details. */
 static enum status syntax_error(const char *data, size_t length, const char *text, size_t at,
 				struct error *err)
 {

@@ -8,7 +8,8 @@
 #include "daemon/base/cleanup.h"
 #include "daemon/base/memory.h"
 
-/* Choice: deeper dots than this name nothing that any table has. */
+/* Choice: the deepest nesting of a parameter's name (a.b.c); no table has fields as deep as
+ * this. */
 enum { QUERY_DEPTH_MAX = 16 };
 
 static void refuse_unknown(struct reader *reader, const char *name)

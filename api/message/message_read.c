@@ -12,7 +12,8 @@
 
 static json_t *read_object(struct reader *reader, const struct message *message, const json_t *object);
 
-/* protobuf's location of a member of which only the parent has a place, and its snake_case name. */
+/* Refuses an object where the field is a scalar. As protobuf does, the error names the path of the parent, and the
+ * member by its snake_case name. */
 static void refuse_object_for_scalar(struct reader *reader, const struct field *field, size_t parent_length)
 {
 	struct text own AUTO_TEXT = { 0 };
@@ -62,9 +63,9 @@ static json_t *read_one(struct reader *reader, const struct field *field, const 
 	return read_scalar(reader, field, key, value);
 }
 
-/* A single value stands for a list of one; null is no element.
- * Source: https://github.com/protocolbuffers/protobuf/blob/v3.20.0/src/google/protobuf/util/internal/proto_writer.cc
- * (what the front end is known to behave like; protobuf's JSON page is silent) */
+/* A single value stands for a list of one; null is no element. Source:
+ * https://github.com/protocolbuffers/protobuf/blob/v3.20.0/src/google/protobuf/util/internal/proto_writer.cc (as the
+ * front end behaves; protobuf's page on JSON does not mention it) */
 static json_t *read_list(struct reader *reader, const struct field *field, const char *key,
 			 const json_t *value, size_t parent_length)
 {
@@ -108,7 +109,7 @@ static void refuse_map(struct reader *reader, const struct message *owner, const
 	reader_refuse_value(reader, type, value);
 }
 
-/* The value of an entry of a map. The value null leaves a map unset. */
+/* Reads the value of a map's entry. Null becomes an empty value of the entry's type. */
 static json_t *read_entry(struct reader *reader, const struct field *field, const json_t *value,
 			  size_t parent_length)
 {
@@ -117,7 +118,7 @@ static json_t *read_entry(struct reader *reader, const struct field *field, cons
 	return field->type == FIELD_MESSAGE || field->type == FIELD_STRUCT ? json_object() : json_string("");
 }
 
-/* An entry of a map has the place of a repeated message: labels[0].value. */
+/* Reads a map. Errors name an entry like an element of a repeated message: labels[0].value. */
 static json_t *read_map(struct reader *reader, const struct field *field, const json_t *value)
 {
 	AUTO(json) json_t *map = json_object();

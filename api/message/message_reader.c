@@ -62,7 +62,7 @@ void reader_leave(struct reader *reader, size_t length)
 	reader->path.data[length] = '\0';
 }
 
-/* NULL when the path is the request itself, or when enough was said. */
+/* NULL: the path is that of the request itself. */
 static const char *reader_field(const struct reader *reader)
 {
 	return reader->path.length ? reader->path.data : NULL;

@@ -272,7 +272,7 @@ static json_t *read_timestamp(struct reader *reader, const char *type, const cha
 	canonical.length--; /* the Z */
 	while (canonical.length > 20 && memcmp(canonical.data + canonical.length - 3, "000", 3) == 0)
 		canonical.length -= 3;
-	if (canonical.length == 20) /* the point */
+	if (canonical.length == 20) /* no fraction is left: drop the point */
 		canonical.length--;
 	return json_sprintf("%.*sZ", (int)canonical.length, canonical.data);
 }

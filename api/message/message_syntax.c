@@ -15,7 +15,8 @@ struct scan {
 	size_t at;
 	unsigned depth;
 	unsigned values;
-	struct text *standard; /* the text up to @copied, once it has to be another */
+	/* standard JSON for the text up to @copied; empty while nothing had to be rewritten */
+	struct text *standard;
 	size_t copied;
 	struct syntax_fault fault;
 };
@@ -29,7 +30,7 @@ static bool scan_fail(struct scan *scan, const char *text)
 	return false;
 }
 
-/* The bytes from @from to @to are written as @instead. Calls come in the order of the text. */
+/* Replaces the bytes from @from to @to by @instead in the standard JSON. Calls come in the order of the text. */
 static void scan_rewrite(struct scan *scan, size_t from, size_t to, const char *instead)
 {
 	text_append(scan->standard, scan->data + scan->copied, from - scan->copied);
@@ -91,7 +92,8 @@ static bool scan_unicode(struct scan *scan, size_t start)
 	return scan_fail(scan, fault);
 }
 
-/* A byte of a string that needs no rewriting. Choice: as U+0000. */
+/* Reads a byte of a string that is no escape; a control character or a quotation mark is rewritten as an escape.
+ * Choice: NUL is refused, as U+0000 is. */
 static bool scan_plain(struct scan *scan)
 {
 	const unsigned char c = (unsigned char)scan->data[scan->at];
@@ -107,7 +109,7 @@ static bool scan_plain(struct scan *scan)
 	return true;
 }
 
-/* After the backslash: a character that is no escape of JSON stands for itself. */
+/* Reads the character after a backslash. A character that is no escape of JSON stands for itself. */
 static bool scan_escape(struct scan *scan)
 {
 	int c = scan_peek(scan);

@@ -58,7 +58,7 @@ void member_text(struct writer *writer, const char *name, const char *value);
 void member_printf(struct writer *writer, const char *name, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 void member_int(struct writer *writer, const char *name, int64_t value);
-/* With 15 digits at most. */
+/* Writes at most 15 digits. */
 void member_double(struct writer *writer, const char *name, double value);
 void member_bool(struct writer *writer, const char *name, bool value);
 void member_time(struct writer *writer, const char *name, int64_t wall_us, enum time_digits digits);

@@ -9,6 +9,6 @@
 struct ml_settings;
 struct plan;
 
-/* Adds to @plan->deviations (scheduler/plan/deviation.h); its pools must be set already. @input has passed the rules
- * under @settings. */
+/* Adds the deviations to @plan->deviations (scheduler/plan/deviation.h); the plan's pools must be set already.
+ * @input has passed the rules under @settings. */
 void input_deviations_add(const json_t *input, const struct ml_settings *settings, struct plan *plan);

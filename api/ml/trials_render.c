@@ -130,7 +130,7 @@ static void trial_render(struct page *page, const struct stored_trial *trial, st
 	message_close(&answer);
 }
 
-/* ---- what trials consume ---- */
+/* ---- ML units of trials ---- */
 
 static double trial_ml_units(const struct job *job, const struct stored_trial *trial, int64_t now_us)
 {

@@ -132,7 +132,8 @@ static enum status request_parse(struct text *part, struct inner_request *ret_re
 	while ((line = line_part(&rest)) && *line)
 		text_printf(&ret_request->head, "%s\r\n", line);
 	ret_request->body = rest;
-	ret_request->body_bytes = strlen(rest) ? strlen(rest) - 1 : 0; /* without the end that was added */
+	/* without the line end that was added */
+	ret_request->body_bytes = strlen(rest) ? strlen(rest) - 1 : 0;
 	return STATUS_OK;
 }
 

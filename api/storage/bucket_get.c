@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/bucket_get.c: GET /storage/v1/b/{bucket}, and other questions about one bucket. */
+/* api/storage/bucket_get.c: GET /storage/v1/b/{bucket}, and the other methods that read one bucket. */
 #include <string.h>
 
 #include "api/message/message_write.h"

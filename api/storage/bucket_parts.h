@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/storage/bucket_parts.h: what methods of buckets and methods of objects that transfer no bytes both
- * use; see also parts.h. Thread: any. */
+/* api/storage/bucket_parts.h: functions for the methods that transfer no bytes, of buckets and of objects; see
+ * also parts.h. Thread: any. */
 #include "api/storage/parts.h"
 
 struct writer;
@@ -35,7 +35,8 @@ enum status resource_change(struct call *call, change_try try_once, enum change 
 /* Encodes one or two numbers; @second is left out if negative. */
 void etag_make(int64_t first, int64_t second, char ret_etag[ETAG_SIZE]);
 
-/* Limits custom metadata to 8 KiB, and the rest by headers_size_check(). INVALID_ARGUMENT. */
+/* Limits custom metadata to 8 KiB, and members that become headers as headers_size_check() does.
+ * INVALID_ARGUMENT. */
 enum status metadata_size_check(const json_t *resource, struct error *err);
 
 /* Reads maxResults: the default and the maximum are 1000. INVALID_ARGUMENT: it is negative. */

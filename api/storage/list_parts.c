@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* api/storage/list_parts.c: what all lists take. */
+/* api/storage/list_parts.c: functions that all list methods use. */
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>

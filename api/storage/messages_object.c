@@ -10,7 +10,7 @@
 	{                                                                                                    \
 		name, type, 0, NULL, NULL, help                                                              \
 	}
-/* Zero says something, and so does false. */
+/* A field for which 0 and false differ from unset. */
 #define SET(name, type, help)                                                                                \
 	{                                                                                                    \
 		name, type, FIELD_PRESENCE, NULL, NULL, help                                                 \

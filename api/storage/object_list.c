@@ -41,8 +41,8 @@ static enum status query_check(const struct call *call, struct error *err)
 	return soft_deleted_refuse(call, err);
 }
 
-/* gcloud and gsutil list what is at a destination before they write there, and end when that is NOT_FOUND: for these, and
- * for no others, a bucket that their next call makes is an empty one already.
+/* True if the caller is a command of gcloud or gsutil that lists the destination before it writes there, and gives up
+ * on NOT_FOUND. Only such a caller gets an empty list for a missing bucket that its next call would make.
  * Source: gcloud 578.0.0 (observed): "… command/gcloud.storage.cp …"; gsutil 5: "… gsutil/5.27 … command/cp-…" */
 static bool is_before_writing(const struct call *call)
 {

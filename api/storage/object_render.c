@@ -21,8 +21,8 @@ static size_t varint_put(unsigned char *at, uint64_t number)
 	return length;
 }
 
-/* Base64 of a protocol buffer { 1: generation, 2: metageneration }, as the service's own look; of a bucket the
- * metageneration alone. */
+/* Encodes a protocol buffer { 1: generation, 2: metageneration } in base64, as the service's etags are; a
+ * bucket's etag has its metageneration only. */
 void etag_make(int64_t first, int64_t second, char ret_etag[ETAG_SIZE])
 {
 	unsigned char bytes[2 * (1 + 10)];

@@ -19,7 +19,7 @@ static json_t *base_make(const struct object *object)
 	return TAKE(base);
 }
 
-/* Ignores changes of what a patch cannot change: the storage class (which needs a rewrite), names and checksums. */
+/* Keeps the members that a patch cannot change: the storage class (which needs a rewrite), names and checksums. */
 static enum status constants_keep(const struct object *object, json_t *metadata, struct error *err)
 {
 	json_t *storage_class = json_object_get(object->metadata, "storageClass");

@@ -28,7 +28,8 @@ struct part_claims {
 	const char *fault; /* a fault of the document that the XML parser does not find itself */
 };
 
-/* "namespace SEPARATOR name"; the parser refuses namespaces that have it. */
+/* expat reports the name of an element as "namespace SEPARATOR name", and refuses namespaces that contain
+ * SEPARATOR. */
 enum { SEPARATOR = '\n' };
 
 static const char *local_name(const char *name)
@@ -149,8 +150,8 @@ static void number_take(struct part_claims *claims, struct part_claim *claim)
 	claim->number = (unsigned)number;
 }
 
-/* With or without its quotes. A text that is not an MD5 cannot match a part, which is reported when the part is looked
- * up. */
+/* Reads an ETag, with or without quotes. A text that is not an MD5 cannot match a part, which is reported when the
+ * part is looked up. */
 static void etag_take(struct part_claims *claims, struct part_claim *claim)
 {
 	char *value = value_end(claims);

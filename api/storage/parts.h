@@ -57,15 +57,15 @@ void object_form_deinit(struct object_form *form);
  * INVALID_ARGUMENT: not JSON, wrong types, more than 8 KiB of custom metadata, an invalid checksum. */
 enum status object_form_parse(const char *data, size_t length, struct object_form *ret_form,
 			      struct error *err);
-/* The same from parsed JSON (the member "destination" of a body); NULL counts as {}. */
+/* As object_form_parse(), from parsed JSON (the member "destination" of a body); NULL counts as {}. */
 enum status object_form_read(const json_t *resource, struct object_form *ret_form, struct error *err);
 /* Limits the members that become headers of downloads (content type, Cache-Control …) to 4 KiB. INVALID_ARGUMENT. */
 enum status headers_size_check(const json_t *resource, const char *content_type, struct error *err);
 /* Copies the form's members to an upload's target, which borrows from @form; bucket, name and conditions are not
  * changed. */
 void object_form_target(const struct object_form *form, struct object_target *target);
-/* The same without the expected checksums: gcloud describes a composed object by its first source, including the
- * source's checksums. */
+/* As object_form_target(), without the expected checksums: gcloud describes a composed object by its first source,
+ * including the source's checksums. */
 void object_form_metadata(const struct object_form *form, struct object_target *target);
 
 /* Decode base64: of 4 bytes, big-endian, for crc32c; of 16 bytes for md5Hash. False: the text is not of that form. */

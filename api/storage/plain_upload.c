@@ -92,7 +92,8 @@ enum status plain_target_read(const struct call *call, struct upload_form *form,
 
 /* ---- PUT ---- */
 
-/* Refuses what trainyard does not have here. Ignored, a copy by header, for example, would make an empty object. */
+/* Refuses features that trainyard does not have. If a request to copy by header, for example, were accepted, it would
+ * make an empty object. */
 static enum status unsupported_refuse(const struct call *call, struct error *err)
 {
 	static const char *const headers[] = { "x-goog-copy-source", "x-amz-copy-source" };

@@ -290,8 +290,8 @@ static void text_answer(struct call *call, unsigned http_status, const struct te
 	text_append(&call->answer, words->data, words->length);
 }
 
-/* 308, which some clients' HTTP libraries would take for a redirection: those ask for another.
- * Source: https://github.com/googleapis/google-api-go-client/blob/main/internal/gensupport/resumable.go
+/* Answers 308: more bytes are expected. Clients with an HTTP library that treats 308 as a redirect request 200 instead,
+ * by a header. Source: https://github.com/googleapis/google-api-go-client/blob/main/internal/gensupport/resumable.go
  * (X-GUploader-No-308, read 2026-11-22) */
 static void progress_answer(struct call *call, int64_t received_bytes)
 {

@@ -15,5 +15,5 @@ enum status session_started_answer(struct call *call, const struct object_target
 typedef enum status (*object_answerer)(struct call *call, const struct object *object, struct error *err);
 enum status session_request_begin(struct call *call, struct error *err);
 enum status session_request(struct call *call, object_answerer finished, struct error *err);
-/* 499: the session is gone. */
+/* Ends the session. The answer's HTTP status 499 says that it is gone. */
 enum status session_cancel(struct call *call, struct error *err);

@@ -16,7 +16,7 @@ enum { MATCHED_BYTES_MAX = 4096 };
 DEFINE_AUTO(regex, pcre2_code *, pcre2_code_free)
 DEFINE_AUTO(match_data, pcre2_match_data *, pcre2_match_data_free)
 
-/* Not with the libc's regcomp(), which frees twice when memory runs out (glibc 2.36). */
+/* Uses PCRE2, because libc's regcomp() frees memory twice when it runs out of memory (glibc 2.36). */
 bool text_matches(const char *text, const char *pattern)
 {
 	const size_t length = strnlen(text, MATCHED_BYTES_MAX + 1);

@@ -12,7 +12,7 @@ bool text_matches(const char *text, const char *pattern);
 bool is_cloud_name(const char *text);
 enum storage_path {
 	STORAGE_READ,    /* "gs://bucket" and paths below it; the bucket may be Google's */
-	STORAGE_OBJECT,  /* "gs://bucket/object"; likewise */
+	STORAGE_OBJECT,  /* "gs://bucket/object"; the bucket may be Google's */
 	STORAGE_WRITTEN, /* "gs://bucket" and paths below it; the bucket must be the user's */
 };
 
@@ -23,7 +23,7 @@ enum { STORAGE_FAULT_SIZE = 160 };
 const char *storage_path_fault(const char *text, enum storage_path kind, char ret_fault[STORAGE_FAULT_SIZE]);
 /* "projects/NUMBER/global/networks/NAME" */
 bool is_network(const char *text);
-/* An e-mail address. */
+/* True if @text is an e-mail address. */
 bool is_account_email(const char *text);
 /* "projects/P/locations/R/keyRings/K/cryptoKeys/N" */
 bool is_kms_key(const char *text);

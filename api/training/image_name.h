@@ -14,7 +14,7 @@ struct image_name {
 	bool has_tag, has_digest;
 };
 
-/* False when @text is no such reference. */
+/* False if @text is not a reference of this form. */
 bool image_name_parse(const char *text, struct image_name *ret_name);
 
 /* From where the cloud's machines can pull an image. */

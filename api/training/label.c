@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Capitals of the alphabets that have them at even distances: Latin-1, Greek, Cyrillic; others have
- * no case, or are taken as they are. */
+/* True for capitals of the alphabets whose capitals have contiguous codes: Latin-1, Greek, Cyrillic. Other letters
+ * count as lowercase. */
 static bool is_foreign_capital(const unsigned char *c)
 {
 	unsigned code = c[0] >= 0xc3 && c[0] <= 0xd0 ? (unsigned)((c[0] & 0x1f) << 6 | (c[1] & 0x3f)) : 0;

@@ -53,7 +53,7 @@ enum status location_get_handle(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* Appends what a page token is valid for: this list of this project. */
+/* Appends the text that page tokens are bound to: this list of this project. */
 static void binding_write(struct text *text, const struct call *call)
 {
 	text_printf(text, "locations %s", training_project(call));

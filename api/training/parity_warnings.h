@@ -7,7 +7,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* For an image that the cloud cannot pull, or must not. */
+/* Warns about an image that the cloud cannot pull, or that its machines must not pull. */
 void registry_report(json_t *list, const char *image, const char *field);
-/* The service has no @noun ("region") of this @name: lenient validation accepted it. */
+/* Warns about a name that only lenient validation accepted: the service has no @noun ("region") @name. */
 void unknown_report(json_t *list, const char *code, const char *field, const char *noun, const char *name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/plan_answer.h: what would run if a job were created: everything that its replicas would get. Nothing is
+/* api/training/plan_answer.h: shows the plan of a job that is not created: all that its replicas would get. Nothing is
  * stored and nothing runs.
  *
  * Below /_trainyard, for jobs of both families. Numbers are JSON numbers, not strings, because no client library reads

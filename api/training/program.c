@@ -8,7 +8,8 @@
 #include "scheduler/plan/command_line.h"
 #include "scheduler/plan/dialect.h"
 
-/* Takes @command. NULL without a command. */
+/* The command that runs after the launcher has installed the packages, or @command, which this
+ * function takes over (NULL: the image's own). */
 static json_t *expanded_command(const struct pool *pool, json_t *command)
 {
 	if (!pool->python_module)

@@ -64,5 +64,5 @@ enum quota_metric {
 enum status quota_count(struct quota_counter *counter, const struct quota_limits *limits,
 			enum quota_metric metric, const char *project, const char *consumer, int64_t now_us,
 			struct error *err);
-/* The RESOURCE_EXHAUSTED with this text, independent of counts. Pure. */
+/* Refuses the call with RESOURCE_EXHAUSTED and the service's text, without counting it. Pure. */
 enum status quota_refuse(enum quota_metric metric, unsigned limit, const char *consumer, struct error *err);

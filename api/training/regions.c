@@ -17,10 +17,10 @@
 #define TPU2_POD "TPU_V2_POD"
 #define TPU3_POD "TPU_V3_POD"
 
-/* Source: https://cloud.google.com/ai-platform/training/docs/regions for the regions and, as clients of the
- * service copied it, for GPUs and single TPUs. Choice: A100 where A2 machines came first, pods where TPUs
- * are; TPU_V4_POD is nowhere, for none of these regions had it. The regions of Vertex AI besides are those that gcloud
- * takes (version 578). */
+/* Source: https://cloud.google.com/ai-platform/training/docs/regions for the regions and, as clients of the service
+ * copied it, for GPUs and single TPUs. Choice: A100 is in the regions that had A2 machines first, TPU pods are where
+ * TPUs are, and TPU_V4_POD is in none. The regions that only Vertex AI has are those that gcloud accepts (version
+ * 578). */
 const struct region regions[] = {
 	{ "africa-south1", { NULL }, true },
 	{ "asia-east1", { K80, P100, V100 }, false },

@@ -15,14 +15,14 @@ struct region {
 	bool vertex_only; /* AI Platform Training was never available there */
 };
 
-/* In rising order; ends with a NULL name. */
+/* Sorted by name; ends with a NULL name. */
 extern const struct region regions[];
 
-/* NULL when there is none of that name. */
+/* NULL: there is no region of that name. */
 const struct region *region_find(const char *name);
 /* The functions below consider only regions of AI Platform Training. */
 bool region_known(const char *name);
-/* Also false for an unknown region. */
+/* True if the region had this type of accelerator; false for an unknown region. */
 bool region_has_accelerator(const char *name, const char *accelerator_type);
 /* Appends "asia-east1, asia-east2, …". */
 void regions_list(struct text *text);

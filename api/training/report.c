@@ -118,8 +118,8 @@ static json_t *head_make(const struct call *call, const struct job *job)
 			 job_state_reported(job), "attempt", (json_int_t)job->attempt);
 }
 
-/* What a queued job waits for, by its plan. A job that this machine can never run is about to fail, and the text says
- * so. */
+/* Adds the reason for which a queued job waits, by its plan. A job that this machine can never run is about to fail,
+ * and the text says that. */
 static enum status start_add(const struct training_context *context, const struct job *job,
 			     const struct plan *plan, json_t *report, struct error *err)
 {

@@ -14,9 +14,9 @@
 
 /* True for a runtime version of the service, with @python or, if that is NULL, with any Python. */
 bool runtime_known(const char *version, const char *python);
-/* @python; if it is NULL, 2.7 for runtime versions that had it as the default (before 2.0, until the service required a
- * version); NULL: none. @version may be NULL.
- * Source: the field's description as clients of 2018 repeat it: "If not set, the default version is '2.7'." */
+/* Returns @python; if that is NULL, "2.7" for the runtime versions that had it as the default (before 2.0, until the
+ * service required a version); NULL: no Python version. @version may be NULL. Source: the field's description as
+ * clients of 2018 repeat it: "If not set, the default version is '2.7'." */
 const char *runtime_python(const char *version, const char *python);
 /* Compares by numbers: 2.10 is more than 2.9. @version consists of digits and dots. */
 bool runtime_at_least(const char *version, unsigned long major, unsigned long minor);

@@ -37,7 +37,7 @@ static void waits_behind(const struct training_context *context, struct start_es
 	waits(start_estimate, shortage, text);
 }
 
-/* Our job, and the machines as the jobs that wait before it leave them. */
+/* One estimation: our job, and the free resources that the jobs before it in the queue leave for it. */
 struct estimation {
 	const struct training_context *context;
 	const struct plan *plan;           /* ours */
@@ -87,8 +87,8 @@ static enum status other_place(struct fleet *fleet, const struct plan *other, un
 	return rc;
 }
 
-/* Plays the start of @job, which has its turn before ours: it takes its room, or ours has to wait behind it, or it makes
- * no difference. */
+/* Simulates the start of @job, which has its turn before ours: it takes its resources, or our job has to wait behind
+ * it, or it makes no difference. */
 static void look_at(const struct estimation *estimation, const struct job *job)
 {
 	struct fleet *fleet = estimation->fleet;
@@ -117,7 +117,7 @@ static void look_at(const struct estimation *estimation, const struct job *job)
 				     cause.text);
 		break;
 	default:
-		break; /* likewise */
+		break; /* the job is about to fail */
 	}
 }
 
@@ -172,7 +172,7 @@ static enum status queue_look(const struct estimation *estimation, struct error 
 	return rc;
 }
 
-/* Estimates what the job would be given if there were no other jobs. */
+/* Estimates the job's resources for a machine without other jobs. */
 static enum status place_alone(const struct plan *plan, const struct rooms *rooms,
 			       struct start_estimate *start_estimate, struct error *err)
 {

@@ -61,7 +61,7 @@ static void view_deinit(struct view *view)
 	free(view->beliefs);
 }
 
-/* ---- what is stored ---- */
+/* ---- stored trials ---- */
 
 static enum status study_read(struct view *view, struct error *err)
 {
@@ -100,7 +100,7 @@ static enum status trials_read(struct view *view, struct error *err)
 	return rc ? rc : study_believe(view->study, view->all, count, view->beliefs, err);
 }
 
-/* ---- what was reported ---- */
+/* ---- reported measurements ---- */
 
 static json_t *number_or_null(double number)
 {
