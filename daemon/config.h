@@ -53,7 +53,7 @@ struct config {
 	int64_t max_active_jobs;
 	int64_t max_containers;
 	int64_t max_vcpus;             /* 0: see machine_fit */
-	int64_t max_memory_mib;        /* likewise */
+	int64_t max_memory_mib;        /* 0: see machine_fit */
 	unsigned validation;           /* enum validation */
 	unsigned single_replica_name;  /* enum single_replica_name: in Vertex AI's CLUSTER_SPEC */
 	unsigned machine_fit;          /* enum machine_fit of scheduler/plan/placement.h */
@@ -105,10 +105,10 @@ enum config_command {
 enum status config_read(struct config *ret_config, enum config_command command, const char *const *arguments,
 			struct error *err);
 
-/* Like config_read(), for a command with defaults of its own, "--name=value", which replace those of the table, and with
- * other options: @beside has their names, which are suggested for a misspelled option; @arguments does not contain them.
- * Both lists end with NULL, or are NULL. @passes_on: the command takes words after "--", of which an unexpected word is
- * told. */
+/* Like config_read(), for a command with defaults of its own, "--name=value", which replace those of the table, and
+ * with other options: @beside has their names, which are suggested for a misspelled option; @arguments does not contain
+ * them. Both lists end with NULL, or are NULL. @passes_on: the command takes words after "--"; the error about an
+ * unexpected word then says so. */
 enum status config_read_beside(struct config *ret_config, enum config_command command,
 			       const char *const *defaults, const char *const *beside, bool passes_on,
 			       const char *const *arguments, struct error *err);

@@ -37,7 +37,7 @@ static const struct discovery_entry published_with_storage[] = {
 	{ NULL, NULL, NULL },
 };
 
-/* ---- what contexts call ---- */
+/* ---- callbacks of contexts ---- */
 
 static json_t *engine_json(const struct node_state *state)
 {

@@ -123,7 +123,7 @@ static bool path_listener_find(const union address *address, struct socket_owner
 	return found;
 }
 
-/* Appends what is wrong with the directory in which the socket would be made. */
+/* Appends the problem with the directory in which the socket would be made. */
 static void above_write(struct text *text, const char *path)
 {
 	const size_t length = (size_t)(strrchr(path, '/') - path);

@@ -18,7 +18,7 @@ enum exit_code {
 	EXIT_CANCELLED = 4,
 	EXIT_TIMED_OUT = 124,
 	EXIT_NOT_STARTED = 125,
-	EXIT_INTERRUPTED = 130 /* as shells tell of SIGINT */
+	EXIT_INTERRUPTED = 130 /* as shells report SIGINT */
 };
 
 static inline const char *main_words(const struct error *err)

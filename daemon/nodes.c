@@ -82,7 +82,7 @@ static size_t node_find(const struct daemon_nodes *nodes, const char *name, size
 	return i;
 }
 
-/* Takes the inventory. */
+/* Adds a node. Takes over the contents of @inventory. */
 static void node_add(struct daemon_nodes *nodes, const char *name, size_t length, const char *url,
 		     const struct inventory *inventory)
 {

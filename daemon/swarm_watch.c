@@ -21,7 +21,7 @@ struct swarm_watch {
 	const char *manager_url;
 	struct daemon_nodes *nodes;
 	struct scheduler *scheduler;
-	bool has_failed; /* which was logged */
+	bool has_failed; /* a node could not join at the last look, and this was logged */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t ends; /* on the monotonic clock */

@@ -17,7 +17,7 @@ enum {
 	NAME_MAX_BYTES = 253,
 };
 
-/* The unread rest. */
+/* Bytes that were not read yet. */
 struct span {
 	const uint8_t *at;
 	size_t length;

@@ -43,7 +43,7 @@ int64_t json_duration_at(const json_t *object, const char *key, int64_t otherwis
 	return text && duration_parse(text, &us) ? us : otherwise;
 }
 
-/* ---- what others wrote ---- */
+/* ---- JSON from others ---- */
 
 /* Returns true if the number does not fit a long long (@whole) or a double. */
 static bool number_overflows(const char *text, size_t length, bool whole)
@@ -208,7 +208,7 @@ void json_struct_numbers(json_t *value)
 	}
 }
 
-/* ---- what we wrote ---- */
+/* ---- JSON of our own ---- */
 
 enum status json_parse_own(const char *text, json_t **ret_value, struct error *err)
 {

@@ -30,7 +30,7 @@ static void write_whole(const char *data, size_t length)
 		ssize_t written = write(STDERR_FILENO, data, length);
 
 		if (written <= 0)
-			return; /* nowhere left to say so */
+			return; /* there is no other place to report the failure */
 		data += written;
 		length -= (size_t)written;
 	}

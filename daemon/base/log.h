@@ -11,7 +11,7 @@
 enum log_level { LOG_ERROR, LOG_WARNING, LOG_INFO, LOG_DEBUG };
 enum log_format { LOG_FORMAT_TEXT, LOG_FORMAT_JSON };
 
-/* Before threads start. */
+/* Sets level and format. To be called before threads start. */
 void log_configure(enum log_level level, enum log_format format);
 void log_event(enum log_level level, const char *event, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

@@ -4,8 +4,8 @@
  *
  * A program may have made any tree: deeper than the longest path, with names of any bytes, directories without
  * permissions, and links to other places. So this code uses no paths, does not recurse, and has at most two directories
- * open: what is in a directory below the top is removed or moved to the top, which keeps the depth at two. It follows
- * no link, and removes nothing of another file system. Thread: any. */
+ * open: the contents of a directory below the top are removed or moved to the top, which keeps the depth at two. It
+ * follows no link, and removes nothing of another file system. Thread: any. */
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -37,7 +37,7 @@ enum {
 	WAIT_US = 60000000,
 };
 
-/* A daemon in the making. */
+/* A daemon that is being started. */
 struct start {
 	struct text log_path;
 	off_t log_from; /* offset in the log where this daemon's lines begin */
@@ -444,7 +444,7 @@ static int status_look(const struct invocation *invocation, struct client *clien
 	}
 	*ret_ready = false;
 	if (clock_ask(client, health, &clock, &err)) {
-		*ret_ready = true; /* to wait would change nothing */
+		*ret_ready = true; /* waiting longer would change nothing */
 		return main_failure(&err);
 	}
 	*ret_ready = has_engine(health);

@@ -41,7 +41,8 @@ struct client {
 	char *authorization;        /* NULL: there is no token */
 	char *endpoint;             /* in the form that users see */
 	bool is_variable;           /* the endpoint comes from TRAINYARD_ENDPOINT */
-	char *absent_dir;           /* the command is for this state directory, and no daemon runs on it; NULL: else */
+	/* the command is for this state directory, but no daemon runs on it; NULL otherwise */
+	char *absent_dir;
 	bool is_named;              /* the command line names the state directory */
 	char *socket;               /* the PATH of "unix:/PATH"; NULL: TCP is used */
 	bool has_token, unreached, late;

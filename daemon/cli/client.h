@@ -82,7 +82,7 @@ struct client_request {
 struct client_response {
 	long http_status;
 	char *location; /* NULL: the answer has no such header */
-	char *range;    /* likewise */
+	char *range;    /* NULL: the answer has no such header */
 	json_t *json;   /* the answer's JSON; NULL: @take got the body, or it is not JSON */
 };
 void client_response_deinit(struct client_response *response);

@@ -34,8 +34,8 @@ bool cloud_is_directory(struct client *client, const struct cloud_url *url);
 /* An object found for a word of the command line. */
 struct cloud_found {
 	char *name;
-	/* The part of the name that the word itself determines: "b" of "a/b/c" for gs://BUCKET/a/b. What follows is
-	 * below a directory. */
+	/* The part of the name that the word itself determines: "b" of "a/b/c" for gs://BUCKET/a/b. The rest of the
+	 * name is a path below that directory. */
 	size_t base, end;
 	int64_t generation, size_bytes;
 	char *crc32c, *md5; /* in base64; NULL: not reported */

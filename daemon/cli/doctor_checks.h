@@ -16,7 +16,7 @@ struct doctor {
 	struct address address; /* address of the state directory's daemon */
 	bool daemon_runs;
 	json_t *engine;     /* the engine's own description of itself; NULL: it does not answer */
-	char *engine_fault; /* why not */
+	char *engine_fault; /* why the engine does not answer */
 	const char *nodes_fault; /* why the nodes of --engine swarm are not known; NULL: they are */
 };
 

@@ -292,7 +292,7 @@ static void command_start(struct exec *exec, const char *url)
 		exec->exit_code = command_not_started(exec, errno);
 }
 
-/* ---- what happens meanwhile ---- */
+/* ---- while the command runs ---- */
 
 static int exit_code_of(int status)
 {
@@ -439,7 +439,7 @@ static void daemon_stop(struct exec *exec)
 	}
 }
 
-/* Removes what a killed daemon has left. exec->exit_code stays that of the command, unless it is 0 and something could
+/* Removes the remains of a killed daemon. exec->exit_code stays that of the command, unless it is 0 and something could
  * not be removed. */
 static void rest_clean(struct exec *exec)
 {

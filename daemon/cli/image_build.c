@@ -30,7 +30,7 @@ struct ignoring {
 		bool kept; /* the line began with '!' */
 	} * patterns;
 	size_t count;
-	bool keeps; /* any line did */
+	bool keeps; /* some pattern begins with '!' */
 };
 
 static void ignoring_deinit(struct ignoring *ignoring)

@@ -19,7 +19,7 @@ enum { NAMES_US = 2000000, ENDED_SHOWN = 20, PAGE_SIZE = 1000, ID_SHOWN = 10, CA
 const char *const job_states[] = { "QUEUED", "PREPARING",  "RUNNING",   "SUCCEEDED",
 				   "FAILED", "CANCELLING", "CANCELLED", NULL };
 
-/* ---- which ---- */
+/* ---- choosing jobs ---- */
 
 static void text_quote(struct text *filter, const char *value)
 {
@@ -231,7 +231,7 @@ static void jobs_write(const struct invocation *invocation, int64_t now_us, json
 			    terminal_style(stdout, STYLE_NONE));
 }
 
-/* ---- again and again ---- */
+/* ---- watching ---- */
 
 /* A filter that no job matches: the stream then has a short line for each change instead of the whole job. */
 #define CHANGES_ALONE "state=QUEUED AND state=RUNNING"

@@ -45,8 +45,8 @@ struct log_printing {
 	int prefix_width;
 	/* The position in a followed log, from which a new connection continues. */
 	char *cursor;  /* NULL: none came */
-	int64_t total; /* lines in all */
-	int64_t taken; /* lines since */
+	int64_t total; /* number of lines printed */
+	int64_t taken; /* number of lines printed since the cursor */
 	bool ended;    /* the job has ended, and its last line was printed */
 };
 

@@ -320,7 +320,7 @@ static int package_make(struct run *run, const char *project)
 	return EXIT_GOOD;
 }
 
-/* Likewise. */
+/* Makes what the job needs first: builds the image, or uploads the package. Returns an exit code as package_make(). */
 static int source_make(struct run *run, struct client *client, const char *project)
 {
 	struct error err AUTO_ERROR = { 0 };

@@ -69,7 +69,7 @@ struct wait {
 	const char *wanted; /* NULL: the end */
 	struct awaited {
 		char *name;  /* the job's name in its API; NULL: not asked yet */
-		char *id;    /* likewise */
+		char *id;    /* the job's id; NULL: not asked yet */
 		char *uid;   /* the job's uid in the stream of changes; NULL: the stream has not had it yet */
 		char *stand; /* "train (123) is RUNNING" */
 		bool over;

@@ -324,7 +324,8 @@ static int study_watch(const struct invocation *invocation, struct client *clien
 		if (is_final || !last.data || strcmp(last.data, text.data) != 0) {
 			text_clear(&last);
 			text_puts(&last, text.data);
-			screen_draw(&text, is_final); /* the last is read at leisure: it may scroll */
+			/* the final state is not drawn again, so it may be longer than the terminal */
+			screen_draw(&text, is_final);
 		}
 		if (is_final)
 			return state_exit(state);

@@ -188,7 +188,7 @@ static enum status agents_await(struct up *up, struct error *err)
 	return rc;
 }
 
-/* ---- how it went ---- */
+/* ---- results ---- */
 
 static void failure_print(const struct up *up, const struct swarm_node *node, const struct swarm_agent *agent)
 {

@@ -8,7 +8,7 @@
 
 struct table_column {
 	const char *title; /* NULL ends the columns */
-	bool right;        /* numbers */
+	bool right;        /* aligned to the right, for numbers */
 	unsigned least;    /* the column may shrink to this number of characters; 0: it must not shrink */
 	bool optional;     /* the column is left out if there is no room, or if all its values are "-" */
 	bool notes;        /* the column has long texts: in the row if there is room, otherwise on a line below the row */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* daemon/cli/verb_rows.c: the rows of verb.h, but those about jobs. */
+/* daemon/cli/verb_rows.c: the rows of verb.h, except those about jobs. */
 #include "daemon/cli/verb_rows.h"
 #include "daemon/clean.h"
 #include "daemon/cli/ask.h"

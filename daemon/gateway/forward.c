@@ -56,7 +56,7 @@ struct flow {
 	char data[BUFFER_BYTES];
 	size_t from, to;
 	bool ended;    /* no more data will come */
-	bool reported; /* and the other side knows */
+	bool reported; /* the end was passed on to the other side */
 };
 
 /* flows[i] comes from sides[i]. */
@@ -80,7 +80,8 @@ static void side_end(struct side *side)
 		close(side->fd);
 }
 
-/* 0: the end. */
+/* Converts the result of a read or a write: a number of bytes (0: the stream has ended), SIDE_AGAIN or
+ * SIDE_BROKEN. */
 static ssize_t side_result(const struct side *side, ssize_t result)
 {
 	if (result >= 0)

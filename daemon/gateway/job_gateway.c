@@ -34,7 +34,7 @@ enum {
 	US_PER_S = 1000000,
 };
 
-/* It leads to the cloud. Source: https://cloud.google.com/storage/docs/request-endpoints (read 2026-11-22) */
+/* Always leads to the cloud. Source: https://cloud.google.com/storage/docs/request-endpoints (read 2026-11-22) */
 static const char public_storage[] = "https://commondatastorage.googleapis.com";
 
 struct job_gateway {
@@ -69,15 +69,15 @@ struct job_gateway {
 struct gateways {
 	struct gateways_options options;
 	struct relay_options relay;
-	struct job_gateway *open; /* the scheduler's thread alone */
-	struct name_list list;    /* likewise */
+	struct job_gateway *open; /* used by the scheduler's thread alone */
+	struct name_list list;    /* like open */
 	bool address_logged;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct job_gateway *closing; /* gateways that threads of their own are closing; guarded by lock */
 	pthread_mutex_t carried_lock;
 	struct job_gateway *carried; /* gateways with is_carried, which connection_take() passes connections to */
-	int64_t carried_key;         /* the last one's: no two gateways have the same, not even of one job */
+	int64_t carried_key; /* the last key: no two gateways have the same, not even of one job */
 };
 
 static bool replica_find(void *arg, uint32_t peer, struct metadata_instance *ret_instance)

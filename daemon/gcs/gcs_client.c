@@ -63,10 +63,10 @@ struct request {
 	bool asks_only; /* ignore the answer's contents: only an injected fault matters */
 	unsigned tries;
 	struct text answer;
-	/* While it is made. */
+	/* Used while the request is being made: */
 	struct gcs_wait wait;
 	int64_t moved_bytes, moved_us, looked_us, asked_us;
-	int problem; /* it was given up for */
+	int problem; /* the errno with which the request was given up; 0: it was not */
 };
 
 struct gcs_client *gcs_client_new(int state_fd, unsigned patience_s)

@@ -147,7 +147,7 @@ static bool opening_may_begin(const struct gcs_file_system *system, const struct
 	return problem == 0;
 }
 
-/* NULL: it is none. */
+/* Notes the beginning of a change of names. NULL: the call is none. */
 static int64_t *change_begin(const struct gcs_file_system *system, const struct fuse_in_header *in)
 {
 	if (in->opcode != FUSE_UNLINK && in->opcode != FUSE_RMDIR && in->opcode != FUSE_RENAME &&
@@ -315,7 +315,7 @@ enum status gcs_file_system_serve(struct gcs_file_system *system, struct error *
 		count += !rc;
 	}
 	if (rc && count > 0)
-		rc = STATUS_OK; /* fewer will do */
+		rc = STATUS_OK; /* fewer threads are enough */
 	for (size_t i = 0; i < count; i++)
 		pthread_join(threads[i], NULL);
 	gcs_turns_stop(system->turns);

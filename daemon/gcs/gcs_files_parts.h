@@ -17,7 +17,7 @@ enum { GCS_CHAIN_COUNT = 1024 };
 
 /* A file that is open; several handles may share it. */
 struct gcs_file {
-	/* Under the lock of all. */
+	/* The members down to base_generation are protected by the lock of all files. */
 	struct gcs_file *next;
 	char *bucket, *object;
 	unsigned handles;

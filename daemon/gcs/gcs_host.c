@@ -60,7 +60,7 @@ static void process_forget(struct gcs_host *host)
 	host->pid = 0;
 }
 
-/* It serves no container yet. */
+/* Kills the process; only for a process that serves no container yet. */
 static void process_kill(struct gcs_host *host)
 {
 	kill(host->pid, SIGKILL);

@@ -4,22 +4,23 @@
  * auto|strict SIGN, which the daemon starts (gcs_host.h).
  *
  * Choice: FUSE by libfuse, in a process of its own. The kernel's other ways to show objects as files are worse here:
- * the hard links below STATE/gs are objects themselves, which a program would change in place; an overlay or a copy
- * kept in step shows neither what others store nor what a close is; NFS or 9p need a client in each container. It is
- * a process of its own because containers live longer than the daemon: a file system that ends with it leaves them
- * with "Transport endpoint is not connected" for good.
+ * the hard links below STATE/gs are objects themselves, which a program would change in place; an overlay, or a copy
+ * that is kept up to date, neither shows the changes of others nor notices when a file is closed; NFS or 9p need a
+ * client in each container. It is a process of its own because containers live longer than the daemon: a file system
+ * that ends with the daemon leaves them with "Transport endpoint is not connected" for good.
  *
  *   reading  from the store itself (gcs_index.h), which SQLite lets other processes read: no daemon is needed
  *   writing  by the daemon, over its socket (gcs_client.h): while there is none, writers wait
  *
  * Its lifetime follows the kernel's count of mounts. It is mounted at STATE/mount/gcs, from where the engine binds
- * STATE/mount/gcs/gcs into containers. When its standard input ends, which the daemon holds, killed or not, it unmounts itself
- * there; only the mounts in containers are left. With the last of them, or at once, the kernel unmounts it
- * for good, and the process ends. No process has to search for it: the next daemon starts another one, which waits for
- * the lock STATE/gcs.lock until the previous process has unmounted. That STATE/mount/gcs/gcs is there only
- * while it is mounted keeps the engine from giving a container an empty directory instead.
+ * STATE/mount/gcs/gcs into containers. The daemon holds its standard input, which ends with the daemon, even if that
+ * is killed. The process then unmounts itself there, and only the mounts in containers are left. With the last of
+ * them, or at once if there are none, the kernel unmounts the file system for good, and the process ends. No process
+ * has to search for it: the next daemon starts another one, which waits for the lock STATE/gcs.lock until the previous
+ * process has unmounted. STATE/mount/gcs/gcs exists only while it is mounted, so the engine never gives a container an
+ * empty directory instead.
  *
- * Its standard output says one line, "ready" or why it cannot be; its log is on standard error. */
+ * Its standard output has one line: "ready", or why it cannot be mounted; its log is on standard error. */
 
 /* The last line that the process writes to standard output if containers still have the mount. */
 #define GCS_KEPT "kept\n"

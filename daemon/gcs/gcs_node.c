@@ -157,7 +157,8 @@ int gcs_node_reserve(struct gcs_nodes *nodes, struct gcs_node *node, int64_t *re
 		return 0;
 	pthread_mutex_lock(&nodes->lock);
 	room = free_bytes(nodes) - (node->reserved_bytes - *reserved_bytes);
-	wanted = size_bytes + ahead <= room ? size_bytes + ahead : size_bytes; /* not asked for each write */
+	/* reserve more if possible, so that not each write reserves */
+	wanted = size_bytes + ahead <= room ? size_bytes + ahead : size_bytes;
 	if (wanted <= room) {
 		node->reserved_bytes += wanted - *reserved_bytes;
 		*reserved_bytes = wanted;

@@ -28,7 +28,7 @@ int gcs_node_open(struct gcs_nodes *nodes, uint64_t id, struct gcs_node **ret_no
 /* NULL is harmless. */
 void gcs_node_close(struct gcs_nodes *nodes, struct gcs_node *node);
 
-/* Of a changed file. */
+/* Returns the container's node for a file that it changes; release with gcs_node_leave(). */
 struct gcs_node *gcs_node_join(struct gcs_nodes *nodes, uint64_t id);
 /* Releases @reserved_bytes. */
 void gcs_node_leave(struct gcs_nodes *nodes, struct gcs_node *node, int64_t reserved_bytes);

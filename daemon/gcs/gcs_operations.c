@@ -491,7 +491,7 @@ static int fs_rename(const char *from_text, const char *to_text, unsigned flags)
 				  : gcs_rename(files, caller_now(), &from, &to);
 }
 
-/* ---- all of it ---- */
+/* ---- start, and the table of operations ---- */
 
 static void *fs_init(struct fuse_conn_info *connection, struct fuse_config *config)
 {

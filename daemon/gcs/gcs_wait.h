@@ -52,7 +52,7 @@ enum {
 	GCS_CHANGES_MAX = 32, /* further ones are not tracked */
 };
 
-/* All that wait. */
+/* All waiting calls, and the limits that apply to them. */
 struct gcs_waits {
 	int state_fd; /* the state directory, borrowed */
 	unsigned patience_s;
