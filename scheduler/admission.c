@@ -46,7 +46,7 @@ struct walk {
 	bool looks; /* the walk continues in a moment, when the engine has answered about free networks or claimed GPUs */
 	bool devices_short; /* no job that wants GPUs is admitted */
 	json_t *projects;   /* projects without further admissions: an object with their names */
-	unsigned logged;    /* why they wait */
+	unsigned logged;    /* number of jobs for which this walk has logged why they wait */
 };
 
 static struct decision *decision_of(struct walk *walk, struct job_run *run, enum job_state to)
@@ -134,7 +134,8 @@ static bool engine_closes(const struct walk *walk)
 	return walk->view->node_count == 1;
 }
 
-/* Whether this was logged of the present hosts already: the job wants more than they have, or needs a node that is away. */
+/* Whether the job's log says already, about the present hosts, that the job wants more than they have, or needs a node
+ * that is away. */
 static bool lacks_host(const struct walk *walk, const struct job_entry *entry)
 {
 	const enum shortage shortage = entry->logged_wait;
@@ -374,7 +375,7 @@ static enum claim devices_claim(struct walk *walk, const struct assignment *assi
 }
 
 /* Finds room for the job, with devices that no other instance has. *ret_assignment NULL on success: the engine has not
- * answered yet whether it is so. */
+ * answered yet whether another instance has them. */
 static enum status place(struct walk *walk, const struct job_run *run, unsigned **ret_nodes,
 			 struct assignment **ret_assignment, enum shortage *ret_shortage, struct error *err)
 {
@@ -452,7 +453,7 @@ static void turns_report(struct walk *walk, size_t from)
 		turn_report(walk, view->queue[i], i);
 }
 
-/* Copies what the nodes have. */
+/* Copies the nodes' free resources, and makes the fleet of them. */
 static void walk_begin(struct walk *walk, const struct queue_view *view)
 {
 	walk->rooms.count = view->node_count;

@@ -41,7 +41,8 @@ struct queue_view {
 	const struct reconciler *reconciler; /* its settings */
 	struct job_entry *const *queue;      /* in the order in which the jobs are to start */
 	size_t count;
-	size_t logged; /* number of jobs at the front of the queue that have surely logged why they wait */
+	/* number of jobs at the front of the queue that have certainly logged why they wait */
+	size_t logged;
 	const struct node_view *nodes;
 	size_t node_count;
 	bool span;                   /* as rooms.span */

@@ -14,7 +14,7 @@
 #include "scheduler/replica_journal.h"
 #include "store/logs/logs.h"
 
-/* ---- what is seen ---- */
+/* ---- a summary of the replicas ---- */
 
 /* A summary of the job's replicas. */
 struct glance {
@@ -238,7 +238,7 @@ static bool decide_restart(struct decision *decision, const struct job_run *run)
 	return !decision_is_empty(decision);
 }
 
-/* ---- what decides it ---- */
+/* ---- the outcome ---- */
 
 /* Whether the job's program ran although the job never became RUNNING, for example because the daemon was down. Such a
  * job becomes RUNNING before its outcome, so that clients never see a job succeed, or fail by its own program, directly

@@ -33,7 +33,8 @@ struct decision_context {
 struct decision {
 	struct job_run *run;           /* set by decisions_add() */
 	bool stores;                   /* true: there is something to store, at least log lines */
-	struct assignment *assignment; /* what an admitted job was given; NULL: the job is not admitted */
+	/* the resources of an admitted job; NULL: the job is not admitted */
+	struct assignment *assignment;
 	/* the errorMessage ends with the last stderr lines of @culprit, which are read before the commit */
 	bool explains;
 	const struct replica_run *culprit; /* a replica of the run; NULL: none */
@@ -47,7 +48,8 @@ struct decision {
 	/* deviations newly reported by a trial, which its siblings then do not repeat: deviations_unreported(); NULL:
 	 * none */
 	json_t *reported;
-	enum shortage logged_wait; /* what the job waits for, according to the lines of this decision */
+	/* the reason why the job waits, according to the lines of this decision */
+	enum shortage logged_wait;
 	int64_t logged_wait_us;    /* monotonic: when they were written; 0: this decision has no such lines */
 	unsigned logged_loss;      /* number of the loss of the engine that the lines report (engine_loss); 0: none */
 	struct trial_acts trials;  /* for a tuning job: changes of its trials */

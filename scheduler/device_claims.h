@@ -43,11 +43,12 @@ void device_claims_retry(struct device_claims *claims);
 
 /* Returns the order to give now, an array of ids that the caller frees; NULL: the last order is still valid. */
 json_t *device_claims_order(struct device_claims *claims, unsigned *ret_number);
-/* The order has failed: what was ours is uncertain, and claims that are not wanted may have stayed. Nothing happens if
- * a newer order was made. True: the last one did not fail with the same @text. */
+/* Call when the order has failed: it is then uncertain which GPUs this daemon has, and dropped claims may still exist.
+ * Has no effect, and returns false, if a newer order was made. Otherwise returns whether the failure is new: the last
+ * order did not fail with the same @text. */
 bool device_claims_fail(struct device_claims *claims, unsigned number, const char *text);
 /* Why the last answered order failed; NULL: it did not. Valid until the next answer. */
 const char *device_claims_failure(const struct device_claims *claims);
-/* The answer to an order: @refused (NULL: none) are GPUs of other instances. False: a newer order was made. *ret_leased: a
- * leased GPU is refused now that was not known to be. */
+/* Takes the answer to an order: @refused (NULL: none) are GPUs of other instances. False: a newer order was made.
+ * *ret_leased: true if a GPU that a job of ours leases is refused, and this was not logged yet. */
 bool device_claims_answer(struct device_claims *claims, unsigned number, const json_t *refused, bool *ret_leased);

@@ -130,7 +130,7 @@ static void run_admitted(struct scheduler *scheduler, struct decision *decision)
 {
 	struct job_run *run = decision->run;
 
-	assignment_free(run->assignment); /* a place that it has given up */
+	assignment_free(run->assignment); /* of the place that the job has given up */
 	run->assignment = TAKE(decision->assignment);
 	room_take(scheduler, run);
 	room_lease(run);

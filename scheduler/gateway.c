@@ -79,7 +79,7 @@ static const char *const metadata_names[] = { "metadata.google.internal", "metad
  * accelerators are not. The job's log mentions the called services in either case, because their data is real. */
 static const struct {
 	const char *name;
-	bool watched; /* calls are only reported while the cloud is out of reach */
+	bool watched; /* the job's log mentions calls even while the cloud can be reached */
 	bool everywhere;
 } cloud_names[] = {
 	{ "storage.googleapis.com", false },

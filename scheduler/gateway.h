@@ -68,8 +68,8 @@ struct gateway_ops {
 /* Writes an address in host byte order as "10.213.0.1". */
 void address_print(uint32_t address, char text[16]);
 
-/* Whether @host is a service that training programs call by name and that is the real cloud's unless the job says
- * otherwise. @region: the job's; @regions: as in gateway_address. Pure. */
+/* True for the services of the real cloud that a job's log mentions when programs call them, also while the cloud can
+ * be reached. @region: the job's; @regions: as in gateway_address. Pure. */
 bool gateway_watches(const char *host, const char *region, const char *const *regions);
 /* Whether @host is a host of the cloud that resolves to the gateway while job networks have no route to the outside.
  * Pure. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/job_entry.h: what is kept in memory of every unfinished job. For a job that merely waits in the queue this
- * is all: its row and plan stay in the store, and are read when the job may start or an event concerns it.
+/* scheduler/job_entry.h: the part of every unfinished job that is kept in memory. For a job that merely waits in the
+ * queue this is all: its row and plan stay in the store, and are read when the job may start or an event concerns it.
  * Thread: the scheduler's. */
 #include <stdbool.h>
 #include <stdint.h>

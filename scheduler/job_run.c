@@ -184,7 +184,8 @@ void job_run_unfold(struct job_run *run, const struct journal *journal)
 
 void job_run_begin_attempt(struct job_run *run)
 {
-	/* No replica is left that knows its port. One that is open stays on it, and is told of the attempt. */
+	/* No replica knows the gateway's port any more. An open gateway keeps its port, and is given the new
+	 * attempt. */
 	run->gateway = (struct gateway_run){
 		.port = run->gateway.observed == GATEWAY_OPEN ? run->gateway.place.port : 0
 	};
@@ -226,7 +227,8 @@ struct node *job_run_node_of(const struct job_run *run, const struct replica_run
 	return run->nodes[replica->at].node;
 }
 
-/* Forgets what was observed of the network and gateway; to be called for the first node, which has the network. */
+/* Forgets the observed state of the network and the gateway; to be called for the first node, which has the
+ * network. */
 static void network_invalidate(struct job_run *run)
 {
 	run->network = NETWORK_NONE;

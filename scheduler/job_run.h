@@ -165,7 +165,7 @@ struct job_run {
 	int64_t lost_at_us;  /* monotonic: since when replicas wait to be restarted; 0: none does */
 };
 
-/* Takes @row. */
+/* Makes a run of the row, which it owns from now on. */
 struct job_run *job_run_new(struct job *row);
 void job_run_free(struct job_run *run);
 DEFINE_AUTO(job_run, struct job_run *, job_run_free)
@@ -180,7 +180,7 @@ void job_run_assign(struct job_run *run);
 void job_run_begin_attempt(struct job_run *run);
 /* To be called when the replica's restart is stored: it begins again with nothing observed, under the same names. */
 void replica_renew(struct job_run *run, struct replica_run *replica);
-/* What the job has on the node; NULL: nothing. Valid until the next job_run_join(). */
+/* The job's state on the node; NULL: it has none there. Valid until the next job_run_join(). */
 struct job_node *job_run_on(const struct job_run *run, const struct node *node);
 /* Adds the node to the job's nodes, if it is new. Returns its index among them. */
 unsigned job_run_join(struct job_run *run, struct node *node);

@@ -26,7 +26,7 @@ static int64_t later(int64_t one_us, int64_t other_us)
 	return one_us > other_us ? one_us : other_us;
 }
 
-/* When the node will be lost by what is known of it here. */
+/* When the node will be lost according to this daemon's own observations, without the swarm's reports. */
 static int64_t silence_us(const struct scheduler *scheduler, const struct node *node)
 {
 	const struct node *main = scheduler->nodes;

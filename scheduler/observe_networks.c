@@ -171,7 +171,7 @@ void networks_reported(struct node *node, const struct engine_event *event)
 	case STATUS_UNAVAILABLE:
 		look->again_us = now_us + ASK_AGAIN_US;
 		break;
-	default: /* the next job fails with the engine's own words */
+	default: /* unknown: let the next job try, so that it fails with the engine's error text */
 		look->lacks = false;
 		look->free = 1;
 		break;

@@ -19,7 +19,8 @@
 
 /* ---- orders for a replica ---- */
 
-/* Reads its output. */
+/* Orders the engine to read the replica's output, from the position up to which the store has
+ * it. */
 static void replica_follow(struct scheduler *scheduler, struct job_run *run, struct replica_run *replica)
 {
 	struct engine *engine = job_run_node_of(run, replica)->engine;

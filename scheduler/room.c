@@ -144,7 +144,7 @@ static void project_vcpus_add(struct scheduler *scheduler, const char *project, 
 		json_object_del(scheduler->project_vcpus, project);
 }
 
-/* Adds (@sign 1) or subtracts (@sign -1) what the job's replicas on the node at @at take. */
+/* Adds (@sign 1) or subtracts (@sign -1) the resources of the job's replicas on the node at @at. */
 static void sums_add(const struct job_run *run, unsigned at, int sign)
 {
 	struct usage *usage = &run->nodes[at].node->room.usage;

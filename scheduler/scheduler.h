@@ -2,7 +2,7 @@
 #pragma once
 /* scheduler/scheduler.h: the thread that takes every job from QUEUED to its end.
  *
- * It is told of events (a job was stored or cancelled, the engine did something, output was stored, a time has come),
+ * It receives events (a job was stored or cancelled, the engine did something, output was stored, a time has come),
  * looks at each job concerned, and does what decide.h says. */
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_ask.h: sends one short request to the engine and waits for the answer. Thread: that of the
- * http. */
+/* scheduler/engine/docker_ask.h: sends one short request to the engine and waits for the answer. Thread: that of
+ * @http. */
 #include <jansson.h>
 
 #include "daemon/base/error.h"

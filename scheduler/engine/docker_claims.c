@@ -30,7 +30,8 @@ struct claims {
 	json_t *next; /* those of the order that waits for the round to end; NULL: none waits */
 	unsigned next_number;
 	bool runs;      /* a round is under way */
-	bool rechecks;  /* some that were held are not any more, as the engine's events say, which no answer has told */
+	/* by the engine's events, claims that were held are lost, and no answer has reported this yet */
+	bool rechecks;
 	unsigned epoch; /* the connection in which @held was claimed */
 	json_t *held;   /* an object with the ids that are claimed */
 	bool made;      /* the engine has taken a claim since it was connected */
@@ -44,7 +45,7 @@ struct claims {
 	/* The end of the events so far, too short for a claim's name, and the beginning of the next ones */
 	char seam[2 * CLAIM_NAME_MOST];
 	size_t seam_length;
-	json_t *lost; /* what the round could not claim, for its end */
+	json_t *lost; /* GPUs that the round could not claim, for its answer */
 	unsigned looks, ties;
 	struct timer pause;
 };
@@ -75,7 +76,7 @@ void claims_free(struct claims *claims)
 
 static void round_begin(struct claims *claims);
 
-/* Claims again what the last order wanted, and answers it again. */
+/* Claims the GPUs of the last order again, and answers that order again. */
 static void recheck(struct claims *claims)
 {
 	claims->next = json_incref(claims->wanted);
@@ -113,7 +114,8 @@ static void round_break(struct claims *claims, const char *text)
 	round_end(claims, STATUS_UNAVAILABLE, text);
 }
 
-/* False: the round has ended, because the connection or the engine failed. An answer with a code in @also is none. */
+/* False: the round has ended, because the connection or the engine failed. An answer with the code @also is no
+ * failure. */
 static bool answer_serves(struct claims *claims, const struct http_answer *answer, unsigned also)
 {
 	struct outcome outcome;
@@ -125,7 +127,8 @@ static bool answer_serves(struct claims *claims, const struct http_answer *answe
 	return false;
 }
 
-/* The same for a list or a create of volumes. An engine that refuses these has no claims, unless it has taken one. */
+/* As answer_serves(), for an answer to a list or a create of volumes. An engine that refuses these cannot have
+ * claims, so the round ends with success, unless it has accepted one before. */
 static bool volumes_serve(struct claims *claims, const struct http_answer *answer)
 {
 	if (claims->made || !link_is_same(claims) || answer->status || !elsewhere_is_refused(answer->code))
@@ -224,7 +227,7 @@ static void act(struct claims *claims)
 	}
 }
 
-/* ---- whether another instance's daemon is alive ---- */
+/* ---- daemons of other instances ---- */
 
 static void look(struct claims *claims);
 
@@ -239,7 +242,7 @@ static void peers_found(void *arg, const char *problem)
 		look(claims);
 }
 
-/* ---- weighing what was seen ---- */
+/* ---- weighing the claims ---- */
 
 static struct claims_seen seen_by(const struct claims *claims)
 {
@@ -253,7 +256,8 @@ static struct claims_seen seen_by(const struct claims *claims)
 				     .rechecks = claims->rechecks };
 }
 
-/* Removes claims, then makes some, then goes on with @then. Takes both lists of names and of GPUs; NULL: none. */
+/* Removes the claims @removals, then claims the GPUs @creations, then calls @then. Takes over both lists; NULL:
+ * none. */
 static void act_on(struct claims *claims, json_t *removals, json_t *creations,
 		   void (*then)(struct claims *claims))
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_claims_seen.h: what an engine's lists of volumes and containers say of claims of GPUs
- * (docker_claims.h). Pure. Thread: any. */
+/* scheduler/engine/docker_claims_seen.h: finds claims of GPUs (docker_claims.h) in an engine's lists of volumes and
+ * containers. Pure. Thread: any. */
 #include <jansson.h>
 #include <stdbool.h>
 
 /* The name of the volume by which @instance claims @device; ids of GPUs are longer than such a name may be, and have other
  * characters. The caller frees it. */
 json_t *claim_name(const char *instance, const char *device);
-/* NULL: it has none. */
+/* The value of the label @name; NULL: the object does not have the label. */
 const char *claim_label(const json_t *object, const char *name);
-/* The instance with the object, if it is another one than @own; NULL: it is not so. */
+/* The instance that has the object; NULL: it is @own, or the object has no instance. */
 const char *claim_stranger(const json_t *object, const char *own);
 /* Whether the volume is the claim of @device by @instance. */
 bool claim_is_of(const json_t *volume, const char *instance, const char *device);

@@ -144,7 +144,7 @@ struct claims_weighed claims_weigh(const struct claims_seen *seen)
 						.removals = removals(seen, true) };
 	if (json_array_size(creations) || seen->unsure)
 		return (struct claims_weighed){ .step = CLAIMS_MISSING, .creations = TAKE(creations) };
-	if (waits) /* after the claims were made: one wait is enough */
+	if (waits) /* only after all claims were made, so that one wait is enough */
 		return (struct claims_weighed){ .step = CLAIMS_WAIT };
 	return (struct claims_weighed){ .step = CLAIMS_WON,
 					.held = all_wanted(seen),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_claims_weigh.h: what a daemon does about the GPUs that it wants, from what the engine lists
+/* scheduler/engine/docker_claims_weigh.h: decides the next step of a daemon that claims GPUs, from the engine's lists
  * (docker_claims.h). Pure. Thread: any. */
 #include <jansson.h>
 #include <stdbool.h>
@@ -14,14 +14,17 @@ struct claims_seen {
 	const json_t *volumes, *containers; /* the engine's lists of claims and of running containers; NULL: none */
 	const struct peers *peers;         /* what is known of other instances' daemons (peers_state()) */
 	bool unsure;   /* a claim of this instance was removed since the lists were asked for */
-	bool rechecks; /* GPUs that were held are claimed again, of which no answer has told */
+	/* true: GPUs that were held are claimed again, and no answer has reported yet that they were lost */
+	bool rechecks;
 };
 
 enum claims_step {
 	CLAIMS_LOOK,    /* the daemons of the instances @unknown are to be asked about first (peers_look()) */
-	CLAIMS_MISSING, /* the claims of @creations are to be made (none: were uncertain), and to be looked at again */
-	/* Another instance has the GPUs @lost, and the claims @removals are to be removed: CLAIMS_TIED if it gives way
-	 * unless it has them already, so that they may be free in a moment. */
+	/* make the claims of @creations, then look again (empty: no claim is missing, but the lists may be out of
+	 * date) */
+	CLAIMS_MISSING,
+	/* Another instance has the GPUs @lost, and the claims @removals are to be removed. CLAIMS_TIED: the other
+	 * instance gives way if it does not hold the GPUs yet, so they may be free in a moment. */
 	CLAIMS_TIED,
 	CLAIMS_LOST,
 	CLAIMS_WAIT, /* nothing is left to be done but to wait for suspects (peers_wait()) */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_clean.h: lists and removes what instances have in Docker, for programs that are not the
- * daemon: engine_kind.list and engine_kind.sweep. */
+/* scheduler/engine/docker_clean.h: lists and removes the objects of instances in Docker, for programs other than
+ * the daemon: engine_kind.list and engine_kind.sweep. */
 #include "scheduler/engine/engine.h"
 
 enum status docker_list(const char *url, const char *instance, struct orphans *ret_list, struct error *err);

@@ -28,9 +28,9 @@ struct sweep_report;
 /* The place of this process, for docker.place. With the host's name where the kernel or the namespace cannot be read: that
  * name may change while a daemon runs, so a daemon asks once. The caller frees it. */
 char *elsewhere_place(void);
-/* Makes the marker, and calls @then once no daemon elsewhere has it. While one is alive, the link is lost, and so it is with
- * each new connection until that daemon has ended. From then on the marker is kept until the link ends.
- * Thread: the engine's. */
+/* Makes the marker, and calls @then once no daemon elsewhere has it. While such a daemon is alive, the link is lost,
+ * again and again with each new connection, until that daemon has ended. From then on the marker is kept until the link
+ * ends. Thread: the engine's. */
 void elsewhere_look(struct docker *docker, void (*then)(struct docker *docker));
 /* Removes the marker and waits for the engine's answer. To be called after link_end(). Thread: the engine's. */
 void elsewhere_leave(struct docker *docker);

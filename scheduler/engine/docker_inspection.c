@@ -18,7 +18,7 @@ enum { PLACES_MOST = 32 };
 /* Where a shell searches if the image does not say. Source: docker's default of PATH */
 static const char usual_path[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/* ---- which program ---- */
+/* ---- finding the program ---- */
 
 static const char *first_of(const json_t *words)
 {

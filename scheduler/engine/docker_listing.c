@@ -330,7 +330,7 @@ static void network_take(struct listing *listing, const json_t *json)
 	self_join(listing->docker, &step->network, network_joined, step);
 }
 
-/* Hands each object of the list to @take. @named: what the list is of, for an error. */
+/* Hands each object of the list to @take. @named: the kind of object, for an error text. */
 static void list_take(struct listing *listing, const struct http_answer *answer, const char *named,
 		      void (*take)(struct listing *listing, const json_t *json))
 {

@@ -23,7 +23,8 @@ static bool text_copy(char *to, size_t size, const char *from)
 	return from && (size_t)snprintf(to, size, "%s", from) < size;
 }
 
-/* It becomes part of paths. Networks of a swarm have letters beyond f, and a volume's id is its name. */
+/* Whether the id may become part of a request's path. Ids of a swarm's networks have letters beyond f, and the id of
+ * a volume is its name. */
 static bool id_valid(const char *id)
 {
 	return *id && !id[strspn(id, "0123456789abcdefghijklmnopqrstuvwxyz-")];
@@ -51,7 +52,7 @@ static bool container_read(const json_t *from, struct orphan *item)
 	return name && text_copy(item->name, sizeof(item->name), name + (*name == '/'));
 }
 
-/* A volume too. */
+/* Reads a network or a volume. */
 static bool network_read(const json_t *from, struct orphan *item)
 {
 	const char *created = json_text_at(from, "Created");

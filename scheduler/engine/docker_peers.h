@@ -19,7 +19,8 @@ enum peer {
 	PEER_DEAD,
 };
 
-/* Of a call: PEERS_LOOK alone, or the other two, with the wait between them. */
+/* The step of the present call: PEERS_LOOK in peers_look(); PEERS_CHALLENGE, a wait, and PEERS_CONFIRM in
+ * peers_wait(). */
 enum peers_step {
 	PEERS_LOOK,
 	PEERS_CHALLENGE,
@@ -42,7 +43,7 @@ struct peers {
 
 void peers_init(struct peers *peers, struct docker *docker);
 void peers_deinit(struct peers *peers);
-/* In the header, so that a decision over values uses no file that asks the engine. */
+/* Defined here, so that the pure functions of docker_claims_weigh.c need no code that asks the engine. */
 static inline enum peer peers_state(const struct peers *peers, const char *instance)
 {
 	if (json_object_get(peers->dead, instance))
@@ -54,12 +55,12 @@ static inline enum peer peers_state(const struct peers *peers, const char *insta
 
 /* Makes daemons unknown that were found alive some time ago: 30 s for a suspect, no time for others. */
 void peers_expire(struct peers *peers);
-/* Makes daemons unknown that have ended: one may have started since. */
+/* Forgets the daemons that were found dead: one may have started since. */
 void peers_dead_forget(struct peers *peers);
 void peers_suspects_forget(struct peers *peers);
 
 /* Asks about the @instances, the members of an object, without waiting: none of them is unknown afterwards. Calls @done
  * with a NULL problem; otherwise the connection or the engine failed. One call at a time. */
 void peers_look(struct peers *peers, json_t *instances, void (*done)(void *arg, const char *problem), void *arg);
-/* The same for all suspects, with waiting: none is a suspect afterwards. */
+/* Finds out by a wait whether each suspect is alive: none is a suspect afterwards. Otherwise as peers_look(). */
 void peers_wait(struct peers *peers, void (*done)(void *arg, const char *problem), void *arg);

@@ -21,7 +21,7 @@
 
 enum { LINE_SIZE = 4096, ROUTES_MAX_BYTES = 1024 * 1024 };
 
-/* ---- which it is ---- */
+/* ---- finding the own container ---- */
 
 /* Finds the first part of @path that can be a container's id: 64 hexadecimal digits. */
 static bool id_find(const char *path, char id[DOCKER_SELF_SIZE])

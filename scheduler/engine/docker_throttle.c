@@ -332,7 +332,7 @@ void throttle_run(struct docker *docker, struct command *command)
 	throttle_begin(throttle);
 }
 
-/* ---- what was left ---- */
+/* ---- helper containers of killed daemons ---- */
 
 static bool is_under_way(const struct docker *docker, const char *name)
 {

@@ -202,7 +202,7 @@ static void attached_add(json_t *deviations, const struct device_choice *choice,
 			      wanted == 1 ? "" : "s", there);
 }
 
-/* The devices are enough. */
+/* Assigns the devices, of which enough are free. */
 static void devices_fill(const struct plan *plan, struct device_choice *choice, struct assignment *assignment)
 {
 	const unsigned there = (unsigned)choice->host->device_count;

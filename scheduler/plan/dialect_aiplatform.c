@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Vertex AI's way of speaking. */
+/* The dialect "aiplatform": names, variables and sentences of Vertex AI. */
 #include <stdio.h>
 #include <string.h>
 

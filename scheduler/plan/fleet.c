@@ -135,7 +135,7 @@ struct fleet fleet_of(const struct rooms *rooms, bool emptied)
 	return fleet;
 }
 
-/* ---- what jobs take ---- */
+/* ---- resources of jobs ---- */
 
 static void device_hold(struct fleet_node *node, const char *id, bool shared, bool returns)
 {
@@ -208,7 +208,7 @@ void fleet_return(struct fleet *fleet, const struct plan *plan, const struct ass
 	replicas_use(fleet, plan, assignment, nodes, true);
 }
 
-/* ---- which replicas may go where ---- */
+/* ---- nodes for each replica ---- */
 
 static bool texts_alike(const char *one, const char *other)
 {
@@ -221,7 +221,7 @@ static bool texts_alike(const char *one, const char *other)
 	return *one == *other;
 }
 
-/* "A100" for "NVIDIA_TESLA_A100", "L4" for "NVIDIA_L4". */
+/* Returns the model in an accelerator's type: "A100" for "NVIDIA_TESLA_A100", "L4" for "NVIDIA_L4". */
 static const char *model_of(const char *accelerator_type)
 {
 	static const char *const prefixes[] = { "NVIDIA_", "TESLA_" };

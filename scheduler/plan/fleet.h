@@ -37,7 +37,7 @@ struct fleet_node {
 	enum host_state state;
 	const json_t *labels;    /* object of strings, or NULL */
 	const char *model;       /* model of its GPUs, by the label "gpu"; NULL: unknown */
-	const struct host *host; /* not known: as one that is down */
+	const struct host *host; /* an unknown host counts as one that is down */
 	struct usage usage;      /* without leases */
 	struct device_use *uses; /* of the host's devices */
 	unsigned free_devices;   /* without any holder */
@@ -71,8 +71,8 @@ void fleet_deinit(struct fleet *fleet);
 void fleet_add(struct fleet *fleet, const char *name, enum host_state state, const json_t *labels,
 	       const struct room *room);
 
-/* Adds what a placed job takes, except the project's vCPUs. @nodes: as fleet_place() returned it. fleet_return() takes it
- * back. */
+/* Adds the resources of a placed job, except the project's vCPUs. @nodes: as fleet_place() returned it. fleet_return()
+ * takes them back. */
 void fleet_use(struct fleet *fleet, const struct plan *plan, const struct assignment *assignment,
 	       const unsigned *nodes);
 void fleet_return(struct fleet *fleet, const struct plan *plan, const struct assignment *assignment,

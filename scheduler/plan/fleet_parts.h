@@ -41,7 +41,7 @@ struct node_reason {
 		role; /* for lacks from NODE_LACKS_LABEL on: a pool of the job that the node cannot take */
 	/* NODE_LACKS_LABEL: the rule */
 	const struct place_rule *rule;
-	/* For the other lacks: what one replica takes and what is free, in devices, thousandths of a CPU, or MiB. */
+	/* For the other lacks: one replica's demand and the free amount, in devices, thousandths of a CPU, or MiB. */
 	int64_t wanted, free;
 };
 

@@ -23,8 +23,8 @@ struct request {
 
 /* ---- trials ---- */
 
-/* What a trial placement assumes: for each enum node_lack a bit, with which nodes with that lack can be used; and EMPTY,
- * with which no node has any job. */
+/* The assumptions of a trial placement: for each enum node_lack a bit, which means that nodes with that lack can be
+ * used; and EMPTY, which means that no node has any job. */
 enum {
 	NOW = 0, /* what is free now on nodes that are open */
 	EMPTY = 1 << NODE_LACKS,
@@ -98,7 +98,7 @@ static bool is_placed(enum pack_outcome outcome)
 
 enum { COUNT_ALL = (1 << PACK_DIMENSIONS) - 1, COUNT_DEVICES = 1 << PACK_DEVICES };
 
-/* ---- what is given ---- */
+/* ---- the assigned resources ---- */
 
 static void limits_set(const struct request *request, struct assignment *assignment)
 {
@@ -222,7 +222,7 @@ static bool is_barred(struct request *request, const struct demand *demand)
 	return trial(request, &plain, EVER, 0) == PACK_NONE;
 }
 
-/* Not even on empty nodes. */
+/* Refuses a job that would not fit on empty nodes either. */
 static enum status refuse_ever(struct request *request, const struct demand *demand,
 			       enum shortage *ret_shortage, struct error *err)
 {

@@ -29,13 +29,13 @@ static int64_t shm_of(int64_t memory_bytes)
 	return memory_bytes / 2 > SHM_BYTES_MIN ? memory_bytes / 2 : SHM_BYTES_MIN;
 }
 
-/* @bound 0: none. */
+/* Returns the value, but at most @bound; 0: no bound. */
 static int64_t bounded(int64_t value, int64_t bound)
 {
 	return bound > 0 && bound < value ? bound : value;
 }
 
-/* In the plan's words; each API family knows how its clients spell it. */
+/* Writes the path of the field in the plan; each API family translates it to its own spelling. */
 static const char *field_text(enum role role, char ret_text[64])
 {
 	snprintf(ret_text, 64, "pools.%s.machine_type", role_name(role));

@@ -525,7 +525,7 @@ static bool pack_spreading(struct work *work)
 	return true;
 }
 
-/* ---- all of it ---- */
+/* ---- packing a job ---- */
 
 static unsigned bins_used(const struct work *work)
 {

@@ -22,7 +22,7 @@ struct pack_bin {
 	unsigned load; /* among equal nodes the one with the lowest load is used */
 };
 
-/* Like replicas. */
+/* Replicas of equal size. */
 struct pack_shape {
 	unsigned count;
 	int64_t size[PACK_DIMENSIONS];
@@ -41,7 +41,7 @@ struct packing {
 
 enum pack_outcome {
 	PACK_FITS,
-	PACK_OVERCOMMITS, /* the job fits only with more in use on some nodes than they have, in a soft dimension */
+	PACK_OVERCOMMITS, /* the job fits only if some nodes get more than they have, in a soft dimension */
 	PACK_NONE,        /* it does not fit */
 	PACK_UNDECIDED,   /* no arrangement was found in a bounded search; there may be one */
 };

@@ -242,8 +242,8 @@ static enum status network_is_there(const struct placement *placement, struct er
 }
 
 /* The checks in order: first those that no waiting can change, and of these first the ones that do not need the host;
- * then the engine, without which nothing else is certain; then the shortages, that which keeps the fewest other jobs
- * waiting first. */
+ * then the engine, without which nothing else is certain; then the shortages, beginning with the one that makes the
+ * fewest other jobs wait. */
 static const struct check {
 	/* NULL: the placer's */
 	enum status (*check)(const struct placement *placement, struct error *err);

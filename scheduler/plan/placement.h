@@ -49,7 +49,7 @@ struct capacity {
 	 * FIT_HOST a job that exceeds them by itself waits until no other job runs, and is counted with its own
 	 * size. */
 	unsigned max_vcpus;
-	int64_t max_memory_bytes;          /* likewise */
+	int64_t max_memory_bytes;          /* like max_vcpus */
 	unsigned project_vcpus;            /* of all jobs of a project, in the cloud's sizes; 0: no limit */
 	const char *node;                  /* the host's name, borrowed; not read without @placing */
 	const char *said;                  /* subject and verb for texts about the host; NULL: "this host has" */
@@ -125,8 +125,8 @@ enum status placement_find_by(const struct placer *placer, const struct plan *pl
 /* Whether a job with that many accelerators waits for GPUs instead of running without: such a job must not overtake
  * other jobs that wait for GPUs. */
 bool placement_wants_devices(unsigned accelerators, const struct capacity *capacity);
-/* Adds what a job takes: jobs, containers, and the limits in @assignment (NULL: none). The caller adds the leases, and
- * the project's vCPUs if the job is of the project in question. */
+/* Adds the resources of a job: jobs, containers, and the limits in @assignment (NULL: none). The caller adds the
+ * leases, and the project's vCPUs if the job is of the project in question. */
 void plan_usage_add(const struct plan *plan, const struct assignment *assignment, struct usage *usage);
 /* The vCPUs that the plan's machine types have in the cloud; a machine type of unknown size counts 0. */
 unsigned plan_vcpus(const struct plan *plan);

@@ -51,7 +51,8 @@ void look_postpone(struct scheduler *scheduler, struct job_run *run, const char 
 	job_run_hold(run, clock_mono_us(scheduler->reconciler.clock) + RETRY_AFTER_US);
 }
 
-/* The earlier ones come first. */
+/* Fills an element of look->trials. Trials of resumed jobs come before the job's own, which changes
+ * the ids. */
 static enum status trial_fill(struct look *look, size_t index, struct error *err)
 {
 	const unsigned earlier = (unsigned)look->tuner->earlier.count;

@@ -39,7 +39,7 @@ struct suggestion {
 	struct suggestion *next;
 };
 
-/* Takes @study; copies the trials. */
+/* Takes ownership of @study; copies the trials. */
 struct suggestion *suggestion_new(int64_t job, struct study *study, const struct trial *trials,
 				  size_t trial_count, size_t wanted);
 void suggestion_free(struct suggestion *suggestion);
@@ -51,7 +51,7 @@ struct suggester;
 void suggester_new(suggest_function suggest, void (*reported)(void *arg, int64_t job), void *arg,
 		   struct suggester **ret_suggester);
 enum status suggester_start(struct suggester *suggester, struct error *err);
-/* Takes @suggestion; does not wait. Thread of this function and the next two: any. */
+/* Takes ownership of @suggestion; does not wait. Thread of this function and the next two: any. */
 void suggester_ask(struct suggester *suggester, struct suggestion *suggestion);
 /* The answer for a job, which the caller frees. NULL: there is none yet. */
 struct suggestion *suggester_take(struct suggester *suggester, int64_t job);

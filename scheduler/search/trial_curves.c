@@ -27,7 +27,7 @@ static struct trial_metrics **slot_make(struct tuner *tuner, unsigned number)
 	return &tuner->metrics[number - 1];
 }
 
-/* The owner of the curves, for callbacks: the tuning job with what its trials share. */
+/* The arguments of callbacks for curves: the tuning job, and the data that its trials share. */
 struct owner {
 	struct tuner *tuner;
 	const struct reconciler *reconciler;

@@ -15,7 +15,7 @@ struct scheduler;
 char *trial_directory_path(const struct reconciler *reconciler, int64_t run);
 /* As trial_directory_path(), but makes the directory, writable for any program. NULL with *err: it cannot be made. */
 char *trial_directory_make(const struct reconciler *reconciler, const struct job_run *run, struct error *err);
-/* Removes it with everything that the program put there; follows no link. Harmless if there is none. */
+/* Removes the directory with everything that the program put there; follows no link. Harmless if there is none. */
 void trial_directory_remove(const struct reconciler *reconciler, int64_t run);
 /* Removes the directories of ended tuning jobs, which a killed daemon left. To be called before the thread runs, when
  * all unfinished jobs are known. */

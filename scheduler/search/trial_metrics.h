@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/search/trial_metrics.h: what a running trial has reported so far, read repeatedly: from the file that
+/* scheduler/search/trial_metrics.h: the reports of a running trial so far, read repeatedly: from the file that
  * cloudml-hypertune writes, and from TensorBoard's event files (trial_events.h) as long as that file has no reports.
  * Thread: one at a time. */
 #include <stdbool.h>

@@ -25,7 +25,7 @@ void tuner_wake(struct scheduler *scheduler, const struct job_run *run)
 	job_run_touch(owner);
 }
 
-/* ---- what it knows ---- */
+/* ---- the tuner's memory ---- */
 
 /* Reads the study and earlier jobs' trials. A job with a decided end starts no trials, so it does not need the earlier
  * trials, even if they cannot be read. */

@@ -117,7 +117,7 @@ void job_fail(struct look *look)
 
 /* ---- following the trials ---- */
 
-/* 0: not yet. */
+/* Returns the earlier of two times; a time of 0 is not known yet. */
 static int64_t earlier_of(int64_t a_us, int64_t b_us)
 {
 	return !a_us || (b_us && b_us < a_us) ? b_us : a_us;

@@ -184,7 +184,7 @@ double acquisition_score(const struct acquisition *acquisition, const double *po
 	return acquisition_value(acquisition, prediction);
 }
 
-/* ---- what is prepared ---- */
+/* ---- preparation ---- */
 
 /* For each metric in which a known point is the most promising so far, takes the point's mean as the threshold. */
 static void threshold_raise(struct acquisition *acquisition, const struct prediction *prediction,

@@ -21,5 +21,5 @@ uint64_t draw_bits(struct draw *draw);
 double draw_uniform(struct draw *draw);
 /* In [0, count). */
 size_t draw_index(struct draw *draw, size_t count);
-/* Standard normal. */
+/* Draws from the standard normal distribution. */
 double draw_normal(struct draw *draw);

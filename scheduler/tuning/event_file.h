@@ -31,7 +31,7 @@ enum event_file_part { EVENT_FILE_HEADER, EVENT_FILE_DATA, EVENT_FILE_FOOTER };
 struct event_file {
 	int64_t offset;       /* offset of the next byte */
 	int64_t whole_bytes;  /* up to here all records were complete and were passed on */
-	const char *breakage; /* what is wrong with the record at whole_bytes; NULL: nothing */
+	const char *breakage; /* the fault of the record at whole_bytes; NULL: there is none */
 
 	/* The record that is being read. */
 	enum event_file_part part;

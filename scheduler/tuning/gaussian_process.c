@@ -148,7 +148,7 @@ static void matrix_fill(struct fit *fit, double signal, double diagonal)
 	}
 }
 
-/* What is added to the diagonal of a matrix that rounding errors have spoiled, more with each try. */
+/* The value to add to the diagonal of a matrix that rounding errors have spoiled; it grows with each try. */
 static double jitter_of(unsigned tries)
 {
 	return tries ? 1e-5 * pow(10, tries) : 0;

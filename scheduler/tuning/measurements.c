@@ -28,7 +28,7 @@ void measurements_deinit(struct measurements *measurements)
 	measurements->count = measurements->size = 0;
 }
 
-/* ---- what is kept ---- */
+/* ---- choosing the kept measurements ---- */
 
 static bool is_better(const struct measurements *measurements, double value, double than)
 {
@@ -78,7 +78,7 @@ static void thin_out(struct measurements *measurements)
 	measurements->count = kept;
 }
 
-/* ---- one more ---- */
+/* ---- adding a measurement ---- */
 
 static void room_make(struct measurements *measurements)
 {

@@ -22,7 +22,7 @@ struct measurements {
 	uint64_t stride;          /* every stride-th is kept; 1: all */
 	size_t best, last_valued; /* for the first metric: indexes, MEASUREMENT_NONE before its first value */
 	size_t metric_count;
-	bool minimized; /* the first metric is */
+	bool minimized; /* the first metric is to be minimized */
 };
 
 void measurements_init(struct measurements *measurements, const struct study *study);

@@ -37,7 +37,7 @@ static size_t known_place(const struct metric_file *file, const struct metric_kn
 	return low;
 }
 
-/* Gives up the earlier half. */
+/* Forgets the earlier half of the list; file->forgotten then stands for it. */
 static void known_forget(struct metric_file *file)
 {
 	const size_t half = file->known_count / 2;
@@ -52,7 +52,7 @@ static unsigned known_metrics(const struct metric_file *file, const struct metri
 {
 	const size_t place = known_place(file, key);
 
-	/* Zeroed it covers nothing. */
+	/* A zeroed file->forgotten stands for no report. */
 	if (file->forgotten.metrics && known_compare(key, &file->forgotten) <= 0)
 		return UINT_MAX;
 	if (place < file->known_count && known_compare(&file->known[place], key) == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/tuning/metric_report.h: what a trial has reported, by file or by events.
+/* scheduler/tuning/metric_report.h: the metrics that a trial has reported, by file or by events.
  *
  * The readers (metric_file.h, event_file.h) fill one of these for each trial; its user takes the measurements out from
  * time to time, and asks at the end why a metric never came. Pure: no I/O, no clock. Thread: any, one at a time. */

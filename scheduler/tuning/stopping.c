@@ -8,7 +8,7 @@
 #include "scheduler/tuning/linear.h"
 #include "scheduler/tuning/study.h"
 
-/* Larger is better. */
+/* Returns the value of the first metric as a gain, of which larger is better. */
 static double gain_of(const struct study *study, double value)
 {
 	return study->metrics[0].minimized ? -value : value;

@@ -99,8 +99,8 @@ struct trial {
 	double *values; /* one for each parameter; NaN where inactive */
 	double final[METRICS_MAX];
 	unsigned
-		/* position among the ended trials, from 1; 0: pending. With known it says which results others were based
-		 * on */
+		/* position among the ended trials, from 1; 0: pending. Compared with `known` of other trials, it says
+		 * on which results they were based */
 		ended_as;
 	unsigned known; /* how many trials had ended when it was suggested */
 	bool stopped_early;

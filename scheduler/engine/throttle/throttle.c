@@ -261,7 +261,7 @@ static int redirect_add(int kernel_fd, int interface, int device)
 	return message_send(kernel_fd, &message);
 }
 
-/* ---- the whole ---- */
+/* ---- the program ---- */
 
 /* Maps a step's error number: 0 means success, and a missing permission is THROTTLE_FORBIDDEN; any other error is
  * @otherwise. */

@@ -200,7 +200,7 @@ static bool output_write(void)
 	return false;
 }
 
-/* ---- the whole ---- */
+/* ---- the program ---- */
 
 static void polled_fill(bool has_output)
 {
