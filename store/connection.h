@@ -66,8 +66,8 @@ enum status transaction_rollback(struct connection *connection, struct error *er
 enum status statement_run(sqlite3_stmt *statement, struct error *err);
 /* Moves to the next row; *ret_row is false at the end. */
 enum status statement_step(sqlite3_stmt *statement, bool *ret_row, struct error *err);
-/* Likewise for a loop over all rows: false at the end, after a failure, which is stored in *rc, and if *rc is a failure
- * already. */
+/* As statement_step(), for a loop over all rows. Returns false at the end, after a failure, which is stored in *rc, and
+ * if *rc is a failure already. */
 bool statement_next(sqlite3_stmt *statement, enum status *rc, struct error *err);
 
 void bind_int(sqlite3_stmt *statement, const char *name, int64_t value);

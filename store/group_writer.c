@@ -64,8 +64,8 @@ static enum status transaction_lost(const struct group_change *first, struct err
 	return error_set(err, STATUS_UNAVAILABLE, NULL, "the transaction was rolled back");
 }
 
-/* Sets if the next commit is synced: yes if any change of the group requires it. Call before the transaction begins,
- * because SQLite refuses the setting within one. */
+/* Sets whether the next commit is synced: yes if any change of the group requires it. Call before the transaction
+ * begins, because SQLite refuses the setting within one. */
 static enum status sync_choose(struct group_writer *writer, const struct group_change *first,
 			       struct error *err)
 {

@@ -48,7 +48,7 @@ void group_writer_close(struct group_writer *writer);
 
 /* Runs @run(@arg) and returns once its result is committed. UNAVAILABLE: too many changes are waiting already. */
 enum status group_writer_change(struct group_writer *writer, group_run run, void *arg, struct error *err);
-/* The same for a database that does not sync every commit: when it returns, this change and all earlier ones survive
- * a power loss. @run must change something, because without a change nothing is synced. */
+/* As group_writer_change(), for a database that does not sync every commit: when it returns, this change and all
+ * earlier ones survive a power loss. @run must change something, because without a change nothing is synced. */
 enum status group_writer_change_lasting(struct group_writer *writer, group_run run, void *arg,
 					struct error *err);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/job_progress.h: what unfinished jobs do now: the last line of their log, and how far their image is pulled.
+/* store/job_progress.h: the progress of unfinished jobs: the last line of their log, and how far their image is pulled.
  *
  * In memory only, of the PROGRESS_JOBS jobs with the latest news; a reader that finds no line reads the log. The log
- * writer and the scheduler add to it. Each piece of news has a sequence number, from 1. Thread: any, for all functions. */
+ * writer and the scheduler add to it. Each piece of news has a sequence number, from 1. Thread: any, for all
+ * functions. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

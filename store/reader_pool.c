@@ -47,7 +47,7 @@ void reader_pool_end(struct reader_pool *pool)
 	__atomic_store_n(&pool->ends, true, __ATOMIC_RELAXED);
 }
 
-/* With the lock held. */
+/* Whether a connection may be lent for work of @owner now. Call with the lock held. */
 static bool may_take(const struct reader_pool *pool, int64_t owner)
 {
 	const unsigned most = goes_first ? READER_LIMIT + READER_KEPT : READER_LIMIT;

@@ -24,7 +24,7 @@ static void descriptor_close(const int *fd)
 
 #define AUTO_DESCRIPTOR __attribute__((cleanup(descriptor_close)))
 
-/* False with errno. */
+/* Appends the contents. False: errno has the reason. */
 static bool content_read(int fd, size_t bytes_max, struct text *content)
 {
 	char bytes[4096];

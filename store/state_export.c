@@ -266,7 +266,7 @@ static enum status storage_copy_to(const char *state_dir, const char *folder, in
 	return rc;
 }
 
-/* ---- all of it ---- */
+/* ---- the whole export ---- */
 
 static enum status folder_fill(const char *state_dir, const char *folder, int folder_fd, struct error *err)
 {

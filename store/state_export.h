@@ -10,7 +10,7 @@
  * daemon has used @state_dir. UNAVAILABLE, RESOURCE_EXHAUSTED: may succeed later. FAILED_PRECONDITION: an object has
  * lost its bytes; CANCELLED: the client has gone. Nothing is left behind. */
 enum status state_export_make(const char *state_dir, char **ret_folder, struct error *err);
-/* The same into @folder, at any path, which must not exist. */
+/* As state_export_make(), into @folder, at any path, which must not exist. */
 enum status state_export_into(const char *state_dir, const char *folder, struct error *err);
 /* Removes folders of state_export_make() that a killed process left. */
 void state_exports_sweep(const char *state_dir);

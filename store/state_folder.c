@@ -273,7 +273,8 @@ static enum status step_take(struct state_packer *packer, struct error *err)
 	snprintf(packer->path, sizeof(packer->path), "%s",
 		 step == STEP_MANIFEST ? STATE_MANIFEST : state_files[step - STEP_FILES].name);
 	rc = file_begin(packer, err);
-	return rc == STATUS_NOT_FOUND ? STATUS_OK : rc; /* the other end misses it */
+	/* the receiver notices that the file is missing */
+	return rc == STATUS_NOT_FOUND ? STATUS_OK : rc;
 }
 
 static ssize_t data_read(struct state_packer *packer, char *buffer, size_t size, struct error *err)

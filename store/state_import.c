@@ -125,7 +125,7 @@ enum status state_import_folder(const char *state_dir, const char *folder, struc
 	return rc ? rc : state_import_commit(import, err);
 }
 
-/* ---- into its places ---- */
+/* ---- moving files into place ---- */
 
 /* Suffix of a mark that stands for an item which a state does not have. */
 #define ABSENT ".absent"

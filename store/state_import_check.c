@@ -354,7 +354,7 @@ static enum status storage_check(const char *folder, int folder_fd, int64_t *ret
 	return rc ? rc : run(database, "storage.db", storage_ready, err);
 }
 
-/* ---- the rest ---- */
+/* ---- the clock, and the whole check ---- */
 
 static enum status clock_check(const char *folder, struct import_facts *facts, struct error *err)
 {

@@ -15,7 +15,7 @@ struct job_changes;
 struct logs_writer;
 struct state_writer;
 
-/* What a change may use while it runs, on the writer's thread. */
+/* The arguments and results of a change, for its run() on the writer's thread. */
 struct change_scope {
 	struct connection *connection;
 	int64_t now_ns;

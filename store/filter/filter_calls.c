@@ -60,7 +60,7 @@ static bool sign_read(struct parser *parser, char sign)
 	return true;
 }
 
-/* A value of its own. */
+/* Reads an argument that is a value. */
 static const char *argument_read(struct parser *parser)
 {
 	struct filter_node argument = { 0 };
@@ -124,7 +124,7 @@ static bool step_read(struct parser *parser, struct filter_node *node, enum filt
 	return good;
 }
 
-/* The innermost is the field. */
+/* Reads a field, or functions around a field: the innermost argument is the field. */
 static bool nested_read(struct parser *parser, struct filter_node *node, unsigned depth)
 {
 	const size_t position = parser->at;

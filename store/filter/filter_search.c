@@ -240,7 +240,7 @@ static void json_look(struct finding *finding, const json_t *value)
 	}
 }
 
-/* Kept with the statement. */
+/* Returns the parsed query, which is kept with the SQL statement for its next rows. */
 static struct search *search_of(sqlite3_context *context, sqlite3_value *query)
 {
 	struct search *search = sqlite3_get_auxdata(context, 0);

@@ -103,7 +103,7 @@ bool filter_is_presence(const struct filter_node *node)
 	return node->operator== OP_HAS && !node->quoted && strcmp(node->value, "*") == 0;
 }
 
-/* Wraps what may be null. */
+/* Appends a condition; where it may be null, it becomes 0. */
 static void condition_put(struct maker *maker, const struct filter_field *field, const char *condition)
 {
 	text_printf(&maker->sql->where, field->traits & TRAIT_ALWAYS ? "(%s)" : "ifnull(%s, 0)", condition);

@@ -31,6 +31,6 @@ enum status maker_compare_number(struct maker *maker, const struct filter_field 
 				 const struct filter_node *node);
 bool filter_is_presence(const struct filter_node *node);
 
-/* Append a comparison of a field with functions applied; a predicate. */
+/* Append a comparison with a field to which functions are applied; a predicate. */
 enum status maker_put_steps(struct maker *maker, const struct filter_node *node);
 enum status maker_put_call(struct maker *maker, const struct filter_node *node);

@@ -218,7 +218,7 @@ static void zone_free(void *zone)
 	time_zone_free(zone);
 }
 
-/* Kept with the statement. */
+/* Returns the time zone, which is kept with the SQL statement for its next rows. */
 static const struct time_zone *zone_of(sqlite3_context *context, sqlite3_value *name)
 {
 	struct time_zone *zone = sqlite3_get_auxdata(context, 1);

@@ -23,7 +23,7 @@ void fault_injection_list_deinit(struct fault_injection_list *list)
 	*list = (struct fault_injection_list){ 0 };
 }
 
-/* In the order of FAULTS. */
+/* Reads the columns of the statement FAULTS, in their order. */
 static void fault_add(sqlite3_stmt *row, struct fault_list *list)
 {
 	struct stored_fault *grown = memory_realloc(list->faults, (list->count + 1) * sizeof(*grown));
@@ -252,7 +252,7 @@ enum status fault_injections_add(struct change_scope *scope, const struct fault_
 	return rc;
 }
 
-/* In the order of FAULT_INJECTION_COLUMNS. */
+/* Reads the columns of FAULT_INJECTION_COLUMNS, in their order. */
 static void injection_add(sqlite3_stmt *row, struct fault_injection_list *list)
 {
 	struct fault_injection *grown = memory_realloc(list->injections, (list->count + 1) * sizeof(*grown));

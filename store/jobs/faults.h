@@ -82,10 +82,10 @@ enum status fault_injections_of_job(struct store *store, int64_t job, struct fau
 enum status fault_injections_open(struct store *store, struct fault_injection_list *ret_list,
 				  struct error *err);
 
-/* Within the transaction of a job's change: whether the rules of all its injections still exist. Once the removal of a
- * rule is answered, the rule is never applied again. */
+/* Within the transaction of a job's change: checks whether the rules of all its injections still exist. Once the
+ * removal of a rule is answered, the rule is never applied again. */
 enum status fault_injections_stand(struct change_scope *scope, const struct fault_injection *injections,
 				   size_t count, bool *ret_stand, struct error *err);
-/* Likewise: stores injections and counts each for its rule. */
+/* Within the transaction of a job's change: stores injections and counts each for its rule. */
 enum status fault_injections_add(struct change_scope *scope, const struct fault_injection *injections,
 				 size_t count, struct error *err);

@@ -50,7 +50,7 @@ struct job {
 	bool web_access;          /* its replicas have interactive shells while they run */
 	unsigned traits;          /* enum job_trait */
 	unsigned replica_count, gpu_count; /* of the plan's pools; used by inserts only */
-	int64_t max_wait_us;               /* of the plan; likewise used by inserts only */
+	int64_t max_wait_us;               /* of the plan; used by inserts only */
 
 	/* For the scheduler: the state to go to once all containers of this attempt are stopped and removed (PREPARING:
 	 * retry), UNSPECIFIED until it is decided; the reason, for errorMessage; the attempt of the whole job, from 1;

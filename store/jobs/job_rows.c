@@ -6,7 +6,7 @@
 #include "daemon/base/memory.h"
 #include "store/jobs/journal.h"
 
-/* In the order of JOB_COLUMNS in statements.c. */
+/* Reads the columns of JOB_COLUMNS (statements.c), in their order. */
 void job_row_read(sqlite3_stmt *row, struct job *ret_job)
 {
 	*ret_job = (struct job){

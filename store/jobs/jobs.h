@@ -83,7 +83,7 @@ struct job_change {
 	int64_t started_us, running_us, ended_us; /* 0: leave as it is */
 	const char *error_message;                /* NULL: leave */
 	size_t reason_bytes;                      /* with error_message, as in struct job */
-	int error_code;                           /* likewise */
+	int error_code;                           /* with error_message */
 	const char *output;                       /* NULL: leave */
 	const char *assignment;                   /* NULL: leave */
 	const struct lease *leases;               /* stored with this change, all for its job */
@@ -108,7 +108,7 @@ struct job_change {
 	bool applied;
 };
 
-/* All of @changes in one commit, each on its own condition. The whole call is INTERNAL and stores nothing if a lease
- * belongs to another job, or a step is forbidden by job_state_may_follow(). A step to a final state drops the job's
- * leases. Does not wake the scheduler. */
+/* Stores all of @changes in one commit, each on its own condition. The whole call is INTERNAL and stores nothing if a
+ * lease belongs to another job, or a step is forbidden by job_state_may_follow(). A step to a final state drops the
+ * job's leases. Does not wake the scheduler. */
 enum status job_apply(struct store *store, struct job_change *changes, size_t count, struct error *err);

@@ -24,5 +24,5 @@ struct lease {
 /* Frees its texts. */
 void lease_deinit(struct lease *lease);
 void leases_free(struct lease *leases, size_t count);
-/* All of them, by job, role, replica. The caller frees. */
+/* Reads all leases, sorted by job, role and replica. The caller frees the array. */
 enum status lease_list(struct store *store, struct lease **ret_leases, size_t *ret_count, struct error *err);

@@ -35,7 +35,7 @@ void trained_model_list_deinit(struct trained_model_list *list)
 	*list = (struct trained_model_list){ 0 };
 }
 
-/* In the order of MODEL_COLUMNS in statements.c. */
+/* Reads the columns of MODEL_COLUMNS (statements.c), in their order. */
 static void row_read(sqlite3_stmt *row, struct trained_model *ret_model)
 {
 	struct trained_model model AUTO_TRAINED_MODEL = {

@@ -33,7 +33,7 @@ void operation_list_deinit(struct operation_list *list)
 	*list = (struct operation_list){ 0 };
 }
 
-/* In the order of OPERATION_COLUMNS in statements.c. */
+/* Reads the columns of OPERATION_COLUMNS (statements.c), in their order. */
 static void row_read(sqlite3_stmt *row, struct operation *ret_operation)
 {
 	*ret_operation = (struct operation){

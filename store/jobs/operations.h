@@ -32,10 +32,10 @@ struct operation_name {
 	const char *id;     /* NULL: all of them */
 };
 
-/* NOT_FOUND, naming it. */
+/* Reads an operation. NOT_FOUND: the text names it. */
 enum status operation_get(struct store *store, const struct operation_name *name,
 			  struct operation *ret_operation, struct error *err);
-/* Deletes it. NOT_FOUND. */
+/* Deletes an operation. NOT_FOUND. */
 enum status operation_delete(struct store *store, const struct operation_name *name, struct error *err);
 
 struct operation_list {

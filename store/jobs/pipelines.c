@@ -42,7 +42,7 @@ const char *pipeline_state_name(const struct pipeline *pipeline)
 	return pipeline_state_names[state == JOB_QUEUED ? JOB_PREPARING : state];
 }
 
-/* In the order of PIPELINE_COLUMNS in statements.c. */
+/* Reads the columns of PIPELINE_COLUMNS (statements.c), in their order. */
 static enum status row_read(struct connection *connection, sqlite3_stmt *row, struct pipeline *ret_pipeline,
 			    struct error *err)
 {

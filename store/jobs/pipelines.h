@@ -43,8 +43,9 @@ struct pipeline_draft {
 	size_t line_count;
 };
 
-/* Stores it with its job, which is queued, and wakes the scheduler. @ret_pipeline: pipeline_deinit(). NOT_FOUND: the
- * model to extend does not exist. ALREADY_EXISTS: the model exists, or another pipeline is going to make it. */
+/* Stores a pipeline with its job, which is queued, and wakes the scheduler. @ret_pipeline: pipeline_deinit().
+ * NOT_FOUND: the model to extend does not exist. ALREADY_EXISTS: the model exists, or another pipeline is going to make
+ * it. */
 enum status pipeline_insert(struct store *store, const struct pipeline_draft *draft,
 			    struct pipeline *ret_pipeline, struct error *err);
 
@@ -64,8 +65,8 @@ enum status pipeline_get(struct store *store, const struct pipeline_name *name, 
 /* Cancels its job, as job_cancel(). NOT_FOUND. */
 enum status pipeline_cancel(struct store *store, const struct pipeline_name *name, const char *message,
 			    struct error *err);
-/* Its job and its model stay. Choice: FAILED_PRECONDITION while it has not ended. NOT_FOUND. @ret_operation:
- * operation_deinit(). */
+/* Deletes a pipeline; its job and its model stay. Choice: FAILED_PRECONDITION while it has not ended. NOT_FOUND.
+ * @ret_operation: operation_deinit(). */
 enum status pipeline_delete(struct store *store, const struct pipeline_name *name,
 			    struct operation *ret_operation, struct error *err);
 /* Newest first. @filter: display_name, state, training_task_definition, create_time, update_time, start_time, end_time and

@@ -34,9 +34,10 @@ static bool state_parse(const char *name, int64_t *ret_number)
 	return false;
 }
 
-/* Times compare as they are shown. As resource_state_name() has it, what waits is pending (2) unless it asked to.
- * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.customJobs/list for the fields
- * (read 2026-11-22). Choice: the other three times, which cost nothing. */
+/* Times compare as they are shown. As in resource_state_name(), a waiting job is pending (2), unless it asked to wait
+ * for capacity (FLEX_START). Source:
+ * https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.customJobs/list for the fields (read
+ * 2026-11-22). Choice: updateTime, startTime and endTime are fields too. */
 static const struct filter_field fields[] = {
 	{ .path = "displayName", .kind = MATCH_EXACT, .traits = TRAIT_PATTERN, .sql = "display_name" },
 	{ .path = "state",
@@ -52,8 +53,8 @@ static const struct filter_field fields[] = {
 	{ .path = NULL },
 };
 
-/* Choice: a word that is compared with nothing is refused, for the service documents comparisons of these fields only;
- * to look for it in all texts would answer a mistyped filter with an empty list. */
+/* Choice: a bare word is refused, because the service documents only comparisons of these fields; a search for it in
+ * all texts would answer a mistyped filter with an empty list. */
 static const struct filter_schema schema = { .fields = fields, .error_field = "filter" };
 
 enum status resource_filter_make(const char *filter, struct filter_sql *ret_sql,

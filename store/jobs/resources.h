@@ -34,8 +34,8 @@ enum status resource_get(struct store *store, const struct resource *resource, s
 /* As job_cancel(). NOT_FOUND. */
 enum status resource_cancel(struct store *store, const struct resource *resource, const char *message,
 			    struct error *err);
-/* Hides it from clients, and stores the operation; the row stays, for its logs and its trials.
- * Choice: FAILED_PRECONDITION while it has not ended. NOT_FOUND. @ret_operation: operation_deinit(). */
+/* Hides the resource from clients, and stores the operation; the row stays, for its logs and its trials. Choice:
+ * FAILED_PRECONDITION while the job has not ended. NOT_FOUND. @ret_operation: operation_deinit(). */
 enum status resource_delete(struct store *store, const struct resource *resource,
 			    struct operation *ret_operation, struct error *err);
 /* Newest first. @filter: display_name, state, create_time, update_time, start_time, end_time and labels.KEY in the grammar

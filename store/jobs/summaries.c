@@ -50,7 +50,7 @@ const char *summary_family(const struct job_summary *job)
 	return summary_family_name(job->pipeline_id ? FAMILY_PIPELINES : (unsigned)job->kind);
 }
 
-/* ---- how many ---- */
+/* ---- counts ---- */
 
 static enum status queued_count(struct connection *connection, struct job_counts *counts, struct error *err)
 {

@@ -33,7 +33,7 @@ struct stored_trial {
 	char *parameters;   /* JSON array: numbers, categories by their index, null where inactive */
 	int64_t final_step; /* of its result */
 	char *final;        /* JSON array: a number for each metric, or null; NULL: no measurement */
-	/* Of the job that runs it. */
+	/* The state and the times of the job that runs the trial. */
 	enum job_state state;
 	int64_t started_us, running_us, ended_us;
 	bool decided; /* set by the scheduler, not stored: its end is decided, so it cannot be stopped any more */
@@ -80,7 +80,7 @@ struct trial_ending {
 	int64_t final_step;
 	const char *final; /* NULL: no measurement */
 	int64_t run;
-	const char *curve; /* likewise: all its reports, JSON text of the scheduler */
+	const char *curve; /* all its reports, JSON text of the scheduler; NULL: no measurement */
 	const struct service_line *lines;
 	size_t line_count;
 };

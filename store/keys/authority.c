@@ -192,7 +192,7 @@ static enum status certificate_make(const struct authority *authority, gnutls_x5
 	return rc;
 }
 
-/* With the lock held. */
+/* Reads the authority's key and certificate, or makes them. Call with the lock held. */
 static enum status authority_load(const struct authority *authority, int64_t now_s,
 				  gnutls_x509_privkey_t *ret_key, gnutls_x509_crt_t *ret_certificate,
 				  struct error *err)
@@ -315,7 +315,7 @@ enum status certificate_self_signed(const char *name, int64_t now_s, struct text
 	return rc ? rc : certificate_write(certificate, ret_certificate, err);
 }
 
-/* ---- what containers trust ---- */
+/* ---- certificates that containers trust ---- */
 
 const char *authority_system_bundle(void)
 {
@@ -344,7 +344,7 @@ static enum status bundle_write(const char *system, gnutls_x509_crt_t certificat
 	return rc ? rc : certificate_write(certificate, bundle, err);
 }
 
-/* With the lock held. */
+/* Writes the bundle, unless the file has these contents already. Call with the lock held. */
 static enum status bundle_keep(const struct authority *authority, const struct text *bundle,
 			       struct error *err)
 {

@@ -15,6 +15,6 @@
 void entry_mark_read(sqlite3_stmt *row, struct page_mark *mark);
 /* Binds :mark_ts, :mark_id, :mark_job and :mark_source. @mark must outlive the statement's use. */
 void entry_mark_bind(sqlite3_stmt *statement, const struct page_mark *mark);
-/* @mark: the row's. Returns the size of the entry in bytes. */
+/* Passes the row to the reader as a log entry. @mark: the row's. Returns the size of the entry in bytes. */
 size_t entry_row_give(sqlite3_stmt *row, const struct page_mark *mark,
 		      void (*give)(void *arg, const struct log_entry *entry), void *arg);

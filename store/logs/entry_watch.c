@@ -16,7 +16,8 @@ enum { PAGE_BYTES = 1 << 20 };
 #define BACK_NS  INT64_C(1000000000) /* by how much a clock must go back to count as set back */
 #define ALL_RIPE INT64_MAX
 
-/* Which entries one look returns: those stored until upto and due at ripe, without those that the look before returned. */
+/* The limits of one look: it returns the entries that were stored until upto (received_ns) and are due at ripe, except
+ * those that earlier looks returned. */
 struct look {
 	bool goes_on; /* not all of its pages were read; the last ended at mark */
 	int64_t upto, ripe, oldest;
@@ -33,8 +34,9 @@ struct entry_watch {
 	int64_t window_ns;
 	struct log_listener listener;
 	int64_t begin;  /* received_ns of the last entry at the beginning */
-	int64_t floor;  /* entries received up to it were examined */
-	int64_t ripe;   /* and those of them that were due at this time were returned */
+	int64_t floor;  /* entries up to this received_ns were examined by earlier looks */
+	/* of the examined entries, those that were due at this time were returned */
+	int64_t ripe;
 	int64_t oldest; /* the earliest time of the entries that were received after floor */
 	struct look look;
 	uint64_t stored;
@@ -94,7 +96,7 @@ static bool look_begin(struct entry_watch *watch)
 	else if (look->ripe < watch->ripe)
 		look->ripe = watch->ripe;
 	look->oldest = watch->oldest;
-	/* What the last look held back is due later than what it returned. */
+	/* Entries that the last look held back have times after those that it returned. */
 	if (watch->floor > watch->begin && watch->ripe != ALL_RIPE && watch->ripe < look->oldest)
 		look->oldest = watch->ripe;
 	return look->upto > watch->begin;

@@ -37,5 +37,5 @@ enum status entry_watch_read(struct entry_watch *watch,
 			     unsigned *ret_count, bool *ret_held, struct error *err);
 /* Whether a batch was stored since the last read that returned nothing more. */
 bool entry_watch_has_news(const struct entry_watch *watch);
-/* Waits at most so long for a batch since the last read. */
+/* Waits at most @at_most_us for a batch since the last read. */
 void entry_watch_wait(struct entry_watch *watch, int64_t at_most_us);

@@ -32,7 +32,7 @@ static enum status meta_put(struct connection *connection, const char *name, int
 	return statement_run(put, err);
 }
 
-/* Reads the present state of the file again, and drops what was cached of it. */
+/* Reads the state from the file again, and empties the caches of it. */
 static enum status standing_read(struct log_batch *batch, struct error *err)
 {
 	enum status rc = meta_get(batch->connection, "sequence", &batch->sequence, err);
@@ -101,7 +101,8 @@ static enum status clock_save(struct log_batch *batch, struct job_clock *clock, 
 	return statement_run(put, err);
 }
 
-/* Independent of the times of dated entries, which may be the latest of all. */
+/* Loads the clock of a job: the time of its last entry that no program dated. Dated entries do not count, although
+ * their times may be the latest. */
 static enum status clock_load(struct log_batch *batch, int64_t job, struct job_clock *clock,
 			      struct error *err)
 {
@@ -130,8 +131,9 @@ static enum status clock_load(struct log_batch *batch, int64_t job, struct job_c
 	return STATUS_OK;
 }
 
-/* The time to store: a job's entries never go back, but those that a program dated. Insert ids that came from outside do not grow, so
- * next to such a one the time must. */
+/* Sets the time under which the entry is stored. The times of a job's entries never go back, except those that a
+ * program dates. If this entry or the one before has an insert id from outside, which need not grow, the time must
+ * grow. */
 static enum status time_raise(struct log_batch *batch, const struct log_record *record, int64_t *ret_ns,
 			      struct error *err)
 {
@@ -231,8 +233,9 @@ static enum status reach_note(struct log_batch *batch, const struct log_record *
 	return STATUS_OK;
 }
 
-/* The parameters of ENTRY_INSERT, in its order, and of each row of ENTRIES_INSERT. For each line, finding ten of them by their
- * names took a seventh of all the instructions from the engine's stream to the file. */
+/* The parameters of ENTRY_INSERT, in its order, and of each row of ENTRIES_INSERT. They are bound by number: finding
+ * ten parameters by name took a seventh of all instructions that a line costs between the engine's stream and the
+ * file. */
 enum entry_parameter {
 	ENTRY_JOB = 1,
 	ENTRY_TS,
@@ -256,7 +259,8 @@ struct entry {
 	char made_id[LOG_MADE_ID_SIZE];
 };
 
-/* Rows that one statement stores. SQLite goes down both trees anew for each statement, but not for each row behind the last. */
+/* Rows that one statement stores: SQLite searches the trees of the table and the index once for each statement, and not
+ * once for each row. */
 struct entries {
 	struct entry rows[ENTRIES_AT_ONCE];
 	unsigned count;
@@ -264,8 +268,8 @@ struct entries {
 	struct error first;
 };
 
-/* Beside ids from programs a generated one is a text as well: entries with the same time are in the order of their
- * printed ids. */
+/* A generated id of an entry that a program dates is stored as a text, like programs' own ids, so that entries with the
+ * same time are in the order of their printed ids. */
 static void entry_make(struct log_batch *batch, const struct log_record *record, int64_t time_ns, struct entry *ret_entry)
 {
 	ret_entry->record = record;
@@ -302,7 +306,8 @@ static void entry_bind(sqlite3_stmt *insert, unsigned row, const struct entry *e
 			    record->payload_length, SQLITE_STATIC, SQLITE_UTF8);
 }
 
-/* After a failed insert: OK if the record itself cannot be stored. It is then left out, so that the others are stored. */
+/* Call after a failed insert. Returns OK if only this record cannot be stored: it is counted as lost, and the others
+ * are stored. */
 static enum status loss_note(struct log_batch *batch, struct entries *entries, enum status rc, struct error *own,
 			     struct error *err)
 {
@@ -345,7 +350,7 @@ static enum status rows_store(struct log_batch *batch, struct entries *entries, 
 	enum status rc = entries->count < ENTRIES_AT_ONCE ? STATUS_INTERNAL
 							  : rows_store_together(batch, entries, &own);
 
-	/* The failure is not about one record: the whole batch is written again. */
+	/* The failure is not about one record, so the whole batch is written again. */
 	if (rc && rc != STATUS_INTERNAL)
 		return error_move(err, &own);
 	if (rc && sqlite3_get_autocommit(batch->connection->db))
@@ -368,7 +373,7 @@ static enum status item_add(struct log_batch *batch, struct entries *entries, co
 		return STATUS_OK;
 	if (item->kind == ITEM_LINE) {
 		if (item->outbox_id <= batch->reached)
-			return STATUS_OK; /* stored in an earlier life */
+			return STATUS_OK; /* an earlier process has stored it */
 		batch->reached = item->outbox_id;
 	}
 	if (record->source->known_by != batch->numbering)
@@ -450,7 +455,8 @@ enum status log_batch_write(struct log_batch *batch, const struct log_queue *que
 			    struct error *err)
 {
 	int64_t sequence = batch->sequence, reached = batch->reached;
-	/* Lines that state.db will delete because of this batch must be on disk here. */
+	/* state.db deletes outbox lines once they are stored here, so a batch with such lines must be synced to the
+	 * disk. */
 	const char *synchronous =
 		has_lines(queue) ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL";
 	enum status rc = transaction_rollback(batch->connection, err);

@@ -18,9 +18,9 @@ enum { JOB_CLOCKS = 256, POSITION_SLOTS = 256, SOURCE_SLOTS = 1024 };
 struct job_clock {
 	int64_t job; /* 0: empty */
 	int64_t last_ns;
-	bool named;   /* its insert id was given */
-	bool dated;   /* the job has dated entries; the last one is in table dated_job */
-	bool changed; /* …once this is written there */
+	bool named;   /* the entry has an insert id from outside */
+	bool dated;   /* the job has dated entries: the values are also in table dated_job */
+	bool changed; /* the values are newer than those in the table */
 };
 
 /* How far the batch has read one replica's streams. */

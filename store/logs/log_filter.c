@@ -33,8 +33,8 @@ static bool severity_parse(const char *name, int64_t *ret_number)
 	"CASE typeof(e.insert_id) WHEN 'integer' THEN printf('%016d', e.insert_id) ELSE e.insert_id END"
 #define LOG_NAME "('projects/' || s.project || '/logs/' || s.log_name)"
 
-/* The plus keeps comparisons of the filter away from the index: log_query.c gives it the one interval
- * that holds them all, or the place where the last page ended. */
+/* The plus keeps SQLite from using the index for the filter's own comparisons of times: log_query.c uses it, for the
+ * one interval that contains them all, or for the place where the last page ended. */
 static const struct filter_field fields[] = {
 	{ .path = "timestamp",
 	  .kind = MATCH_TIME,
@@ -130,7 +130,7 @@ static bool is_job_equality(const struct filter_node *node)
 	return filter_names(node, "resource.labels.job_id") && node->operator== OP_EQ;
 }
 
-/* The one comparison with a job that must hold; NULL: there is none, or are several. */
+/* The only comparison with a job that every matching entry fulfils; NULL: there is none, or there are several. */
 static struct filter_node *job_node_of(struct filter_node *root)
 {
 	struct filter_node *found = NULL;
@@ -149,7 +149,8 @@ static struct filter_node *job_node_of(struct filter_node *root)
 	return found;
 }
 
-/* Source: the streaming of gcloud 578, observed: "timestamp<" the present minus five seconds. */
+/* An upper bound between 12 and 4 seconds before the present is taken for that of gcloud's log streaming. Source:
+ * gcloud 578, observed: "timestamp<" the present minus five seconds. */
 static const int64_t margin_from_ns = 12000000000, margin_to_ns = 4000000000;
 
 static bool is_behind(int64_t time_ns, int64_t now_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/logs/log_filter.h: the fields of a log entry in filters, and what a filter reveals about a query before it
- * runs. */
+/* store/logs/log_filter.h: the fields of a log entry in filters, and the facts about a query that its filter shows
+ * before it runs. */
 #include "store/filter/filter_interval.h"
 #include "store/filter/filter_sql.h"
 

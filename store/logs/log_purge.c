@@ -6,11 +6,12 @@
 /* Choice: about a tenth of a second of the writer's time on a slow disk. */
 enum {
 	PURGE_COUNT = 5000,
-	PURGE_READ = 80000, /* more than a full queue, so that slices overtake a program that gives its lines old times */
+	/* more than a full queue holds, so that slices are faster than a program that adds lines with old times */
+	PURGE_READ = 80000,
 };
 
-/* Removes what the file has about the job beside its entries. The numbers of its sources are not used again, nor is its
- * last time. */
+/* Removes the rows about the job in other tables than that of entries. The numbers of its sources and its last time are
+ * not used again. */
 static enum status job_forget(struct log_batch *batch, int64_t job, struct error *err)
 {
 	static const enum statement_id deletions[] = { REPLICA_POSITION_PURGE, DATED_JOB_PURGE,
@@ -51,7 +52,7 @@ static void log_bind(sqlite3_stmt *statement, const struct log_selection *select
 	bind_text(statement, ":log_name", selection->log_name);
 }
 
-/* Without @id: a value that sorts after all insert ids. */
+/* Binds an insert id; NULL: a value that sorts after all insert ids. */
 static void id_bind(sqlite3_stmt *statement, const char *name, const sqlite3_value *id)
 {
 	const int index = sqlite3_bind_parameter_index(statement, name);
@@ -71,8 +72,8 @@ static void slice_bind(sqlite3_stmt *statement, const struct log_selection *sele
 	bind_int(statement, ":from_source", selection->from_source);
 }
 
-/* Removes the sources of the log that have no entry left: all entries until the bound are removed, and later ones were
- * noted by source_row(). Later entries of a removed source get a new one. */
+/* Removes the sources of the log that have no entries: all entries up to the bound are removed, and source_row() has
+ * recorded the sources of later ones. If a removed source gets another entry, it gets a new row. */
 static enum status log_forget(struct log_batch *batch, const struct log_selection *selection, struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *sources = connection_statement(batch->connection, LOG_SOURCES);
@@ -97,8 +98,9 @@ static enum status log_forget(struct log_batch *batch, const struct log_selectio
 	return rc;
 }
 
-/* Before the first slice of a job. The bound is that of the log's first job: from then on each source is looked up
- * again at its next entry. The end keeps the slices from following a job that goes on writing. */
+/* Begins with a job, before its first slice. The bound (until_ns) is set for the log's first job, and from then on each
+ * source is looked up again at its next entry. The end (end_ns) keeps the slices from going on for ever in a job that
+ * still writes. */
 static enum status log_purge_begin(struct log_batch *batch, struct log_selection *selection, struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *last = connection_statement(batch->connection, ENTRY_LAST);

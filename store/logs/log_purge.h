@@ -23,7 +23,7 @@ struct log_selection {
 	int64_t from_ns, from_source;
 	sqlite3_value *from_id; /* the caller frees */
 };
-/* Removes some of the entries, and with the last of them what the file has beside them. *ret_more: some are left. Not
- * within a batch. */
+/* Removes some of the entries, and with the last of a job's entries also its rows in other tables. *ret_more: some
+ * are left. Not within a batch. */
 enum status log_batch_purge(struct log_batch *batch, struct log_selection *selection, bool *ret_more,
 			    struct error *err);

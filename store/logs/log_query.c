@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* store/logs/log_query.c: one page of log entries.
  *
- * Entries are read along one of two keys, both in the order of the answer: those of a few jobs along the
- * primary key (one leg for each job, merged), all others along time. A page starts at the later of two
- * places, the filter's first time and the end of the page before, so that what lies before is never read. */
+ * Entries are read along one of two keys, both in the order of the answer: those of a few jobs along the primary key
+ * (one leg for each job, merged), all others along time. A page starts at the later of two positions, the filter's
+ * first time and the end of the previous page, so that earlier entries are never read. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +21,8 @@ struct query {
 	struct log_filter filter;
 	struct filter_sql sql;
 	struct text bound_to; /* the text that its tokens are bound to */
-	/* When it asks for a job that runs a trial: the tuning job's id, and the trial's number. NULL, "": it does not. */
+	/* If the query asks for a job that runs a trial: the tuning job's id, and the trial's number. NULL, "": it does
+	 * not. */
 	char *owner;
 	char trial[12];
 	bool unfinished; /* the job of the streamed log has not ended */
@@ -100,8 +101,9 @@ static enum status jobs_find(struct connection *connection, struct query *query,
 	return rc;
 }
 
-/* A program that dates its lines may write one that belongs before those that were read: the stream's own bound holds, until
- * no line can come any more. Times ahead of the present are not for it. */
+/* If a program dates its lines, it may still write a line that belongs before lines that were read. So the upper bound
+ * of gcloud's streaming, which log_filter_init() lifted, applies again while the job is unfinished. Once the job has
+ * ended, the present is the bound, so lines with times in the future are not returned. */
 static enum status margin_keep(struct connection *connection, struct query *query, struct error *err)
 {
 	const int64_t bound_ns = query->unfinished ? query->filter.margin_ns : query->asked->now_ns;
@@ -189,7 +191,7 @@ static void query_bind(const struct query *query, sqlite3_stmt *statement)
 		entry_mark_bind(statement, &query->mark);
 }
 
-/* *ret_more: the page is full and something comes after @ret_last. */
+/* Passes the rows to @give. *ret_more: the page is full, and there are entries after @ret_last. */
 static enum status rows_give(sqlite3_stmt *rows, unsigned page_size,
 			     void (*give)(void *arg, const struct log_entry *entry), void *arg,
 			     struct page_mark *ret_last, bool *ret_more, struct error *err)
@@ -219,7 +221,7 @@ static enum status query_run(struct connection *connection, struct query *query,
 
 	if (!rc && query->filter.margin_ns != INT64_MAX)
 		rc = margin_keep(connection, query, err);
-	if (!rc) /* also if nothing can match, because an invalid filter must be refused */
+	if (!rc) /* even if no entry can match, because an invalid filter must be refused */
 		rc = log_filter_sql(&query->filter, query->job_count > 0, &query->sql, err);
 	if (rc || none)
 		return rc;

@@ -37,7 +37,8 @@ static struct log_block *block_for(struct log_queue *queue, size_t size)
 	return block;
 }
 
-/* Copies @length bytes and a NUL to *at, which moves on; NULL stays NULL. */
+/* Copies @length bytes and a NUL to *at, and moves *at past them. Returns the copy; NULL if @text
+ * is NULL. */
 static const char *text_place(char **at, const char *text, size_t length)
 {
 	char *placed = *at;

@@ -14,5 +14,5 @@ enum log_severity {
 	SEVERITY_ALERT = 700,
 	SEVERITY_EMERGENCY = 800,
 };
-/* "ERROR"; a number between two names gives the lower one. */
+/* Returns the name, such as "ERROR"; a number between two severities gives the lower one's name. */
 const char *log_severity_name(int severity);

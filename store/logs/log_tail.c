@@ -13,14 +13,14 @@
 
 enum { PAGE_COUNT = 1000, PAGE_BYTES = 4 << 20, SEARCH_SHARE = 10 };
 
-/* An entry's place in the order of time. */
+/* An entry's position in the order of time. */
 struct log_order_position {
 	int64_t ts, source;
 	char *id; /* NULL: the number is the id */
 	int64_t id_number;
 };
 
-/* How far the log was read. */
+/* The part of the log that was read. */
 struct progress {
 	bool begun, caught_up; /* caught_up: all that was received by floor was given */
 	bool placed;           /* entries up to place, in the order of time, were given */
@@ -36,8 +36,9 @@ struct log_tail {
 	struct filter_sql sql;
 	bool follows;
 	struct progress now;
-	struct progress before; /* when the last read began */
-	int64_t search_at_us;   /* no search for received entries before */
+	struct progress before; /* the value of `now` when the last read began */
+	/* monotonic time before which no read searches for entries by received_ns */
+	int64_t search_at_us;
 	uint64_t stored;        /* the number of commits of the writer before the last read */
 };
 
@@ -55,7 +56,8 @@ void log_tail_close(struct log_tail *tail)
 
 /* ---- cursors ---- */
 
-/* "1.FLOOR.1.TIME.SOURCE.nNUMBER", or "…tID": caught up, the floor, placed, and the place. */
+/* Writes the cursor "1.FLOOR.1.TIME.SOURCE.nNUMBER" (or "…tID" if the id is a text): caught_up, floor, placed,
+ * place. */
 void log_tail_cursor(const struct log_tail *tail, struct text *text)
 {
 	const struct progress *at = &tail->before;
@@ -87,7 +89,7 @@ static enum status cursor_read(const char *cursor, struct progress *ret_progress
 	return STATUS_OK;
 }
 
-/* The next read begins where the last one ended. */
+/* Call when a read begins: it begins where the last one ended. */
 static void progress_keep(struct log_tail *tail)
 {
 	free(tail->before.place.id);
@@ -119,12 +121,12 @@ enum status log_tail_open(struct store *store, const struct log_tail_spec *spec,
 	return rc;
 }
 
-/* ---- one look ---- */
+/* ---- a look at the stored entries ---- */
 
 enum look {
 	LOOK_LAST,     /* finds the position before the last entries, and returns no entry */
 	LOOK_STORED,   /* entries behind the place that were received by floor, in the order of time */
-	LOOK_NEW,      /* entries behind the place, likewise */
+	LOOK_NEW,      /* all entries behind the place, in the order of time */
 	LOOK_RECEIVED, /* entries received since floor, in that order */
 };
 
@@ -146,8 +148,8 @@ static enum status look_prepare(const struct log_tail *tail, struct connection *
 		" json_extract(s.resource_labels, '$.task_name'), json_extract(s.labels, '$.\"ml.googleapis.com/trial_id\"')"
 		" FROM entry AS e CROSS JOIN source AS s ON s.id = e.source"
 		" WHERE e.job = :job0");
-	/* Only one lower bound: of two, SQLite may seek by the one that is further away, and walk over all that was
-	 * read before. */
+	/* Uses only one lower bound. With two, SQLite may seek by the earlier one, and walk over all entries that
+	 * were read already. */
 	if ((look == LOOK_STORED || look == LOOK_NEW) && tail->now.placed)
 		text_puts(&sql, " AND (e.ts, e.insert_id, e.source) > (:ts, :id, :source)");
 	else
@@ -244,8 +246,8 @@ static enum status look_run(struct log_tail *tail, struct connection *connection
 
 /* ---- a read ---- */
 
-/* Whether a program dates lines of the job, and up to which entry of all jobs was received: in the snapshot of this
- * read. */
+/* Reads, in the snapshot of this read, whether a program dates lines of the job, and the received_ns of the last
+ * entry of any job. */
 static enum status view_read(const struct log_tail *tail, struct connection *connection, bool *ret_dated,
 			     int64_t *ret_received, struct error *err)
 {

@@ -16,7 +16,7 @@ struct log_tail_spec {
 	int64_t job;
 	const char *filter; /* the language of log_query; "" or NULL: all */
 	int64_t since_ns;   /* entries of that time or later; INT64_MIN: all */
-	int64_t last;       /* at most so many of the stored ones; -1: all */
+	int64_t last;       /* maximum number of stored entries to read, the newest ones; -1: all */
 	bool follows;       /* goes on with new ones */
 	/* A position of log_tail_cursor() for the same job and filter: reading continues there, and last is ignored.
 	 * NULL: from the beginning. */
@@ -48,5 +48,5 @@ enum status log_tail_read(struct log_tail *tail, bool last_read,
 /* Appends the position at which the last read began, or the first will begin: a reading from there gets the same lines
  * in the same order, followed by lines stored meanwhile. */
 void log_tail_cursor(const struct log_tail *tail, struct text *text);
-/* Waits at most so long until entries were stored since the last read began. False: there are none. */
+/* Waits at most @at_most_us until entries were stored since the last read began. False: none were. */
 bool log_tail_wait(struct log_tail *tail, int64_t at_most_us);

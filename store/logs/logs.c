@@ -31,7 +31,7 @@ void log_barrier(struct store *store, void (*done)(void *arg), void *arg)
 	logs_writer_barrier(store->logs, &barrier);
 }
 
-/* A caller that waits in log_flush(), on its stack. */
+/* A caller that waits in log_flush(). Lives on the caller's stack. */
 struct flush {
 	pthread_mutex_t lock;
 	pthread_cond_t committed;
@@ -213,7 +213,7 @@ static enum status names_read(sqlite3_stmt *rows, const char *project, unsigned 
 	}
 }
 
-/* Reads where the page begins from its token; at the beginning without one. */
+/* Reads the position at which the page begins from its token; without a token, the list's beginning. */
 static enum status names_mark(struct store *store, const struct text *bound_to, const char *page_token,
 			      struct page_mark *ret_mark, struct error *err)
 {
@@ -256,7 +256,8 @@ enum status log_names_page(struct store *store, const char *project, unsigned pa
 	return STATUS_OK;
 }
 
-/* The next job with entries in a log, after *job; 0 for entries of no job. *ret_found: there is one. */
+/* Sets selection->job to the next job with entries in the log; 0: entries that belong to no job. *ret_found: there is
+ * one. */
 static enum status job_next(struct store *store, struct log_selection *selection, bool *ret_found,
 			    struct error *err)
 {

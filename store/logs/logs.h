@@ -53,7 +53,7 @@ void log_on_room(struct store *store, void (*hook)(void *arg), void *arg);
 /* Calls @done(@arg) on the log writer's thread once everything offered before this call can be read (including service
  * lines of earlier job_apply() calls). */
 void log_barrier(struct store *store, void (*done)(void *arg), void *arg);
-/* Likewise, but waits for that. */
+/* As log_barrier(), but waits until everything offered before can be read. */
 enum status log_flush(struct store *store, struct error *err);
 
 /* The stored position in the output of a replica's container. */

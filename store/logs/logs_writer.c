@@ -25,19 +25,20 @@ enum {
 	COMPANY_US = 20 * 1000, /* how long the first record of a batch waits for more */
 	COMPANY_COUNT = 1000,
 	RETRY_US = 200 * 1000,
-	LAST_TRIES = 3, /* while closing */
-	STRUCTURED_MAX = 64 * 1024, /* of a longer entry no line is told */
+	LAST_TRIES = 3, /* attempts to store the last batch while closing */
+	/* a longer structured entry is not parsed for its message, so it is not reported as progress */
+	STRUCTURED_MAX = 64 * 1024,
 };
 
 struct logs_writer {
 	const struct clock *clock;
 	struct job_changes *changes;
 	struct progress_board *progress;
-	struct log_batch batch; /* the thread's */
+	struct log_batch batch; /* used by the writer's thread only */
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wanted, written;
-	struct log_queue queue;              /* under the lock, as all below */
+	struct log_queue queue;              /* the lock guards this and all members below */
 	size_t written_bytes, written_count; /* of the current batch: they still count as queued */
 	bool refused;                        /* a caller waits for room, or for memory */
 	bool urgent;                         /* a caller waits at a barrier */
@@ -67,7 +68,8 @@ static bool item_push(struct logs_writer *writer, const struct log_item *item, b
 		writer->refused = true;
 	else if (item->kind == ITEM_BARRIER)
 		writer->urgent = true;
-	/* Nothing is queued: memory was refused, and no batch is on its way after which to ask again. */
+	/* Wake the thread also if the queue is empty: memory was refused then, and no batch will be stored
+	 * after which the caller could be asked to try again. */
 	if (writer->queue.count <= 1 || writer->queue.count == COMPANY_COUNT || item->kind == ITEM_BARRIER)
 		pthread_cond_signal(&writer->wanted);
 	pthread_mutex_unlock(&writer->lock);
@@ -91,7 +93,7 @@ void logs_writer_barrier(struct logs_writer *writer, const struct log_item *barr
 	item_push(writer, barrier, true);
 }
 
-/* A slice that is waited for, on the caller's stack. */
+/* A slice of a purge. Lives on the stack of the caller, which waits for it. */
 struct purge {
 	struct logs_writer *writer;
 	struct log_selection *selection;
@@ -102,7 +104,7 @@ struct purge {
 	pthread_cond_t committed;
 };
 
-/* On the writer's thread, once the batch that the barrier came with is stored. */
+/* Removes the slice. Called on the writer's thread, once the batch with the purge's barrier is stored. */
 static void purge_on_commit(void *arg, enum status status)
 {
 	struct purge *purge = arg;
@@ -163,7 +165,7 @@ int64_t logs_writer_reached(struct logs_writer *writer)
 	return reached;
 }
 
-/* Waits under the lock, on the system's own clock: a test's clock does not make time pass. */
+/* Waits with the lock held, by the system's own clock, because a clock of a test may stand still. */
 static bool wait_until(struct logs_writer *writer, pthread_cond_t *what, int64_t mono_us)
 {
 	struct timespec until = { .tv_sec = mono_us / 1000000, .tv_nsec = mono_us % 1000000 * 1000 };
@@ -231,7 +233,7 @@ int64_t logs_writer_heard(struct logs_writer *writer, struct log_listener *liste
 	return received;
 }
 
-/* With the lock held. */
+/* Reports the batch to the listeners. Call with the lock held. */
 static void listeners_report(struct logs_writer *writer)
 {
 	writer->received = writer->batch.received;
@@ -243,7 +245,8 @@ static void listeners_report(struct logs_writer *writer)
 	}
 }
 
-/* Moves what waits into @queue: nothing where all that came was refused; false when it is time to end. */
+/* Waits for items and moves them to @queue, which stays empty if all offers were refused. False: the thread
+ * must end. */
 static bool batch_take(struct logs_writer *writer, struct log_queue *queue)
 {
 	int64_t until;
@@ -265,7 +268,7 @@ static bool batch_take(struct logs_writer *writer, struct log_queue *queue)
 	return goes_on;
 }
 
-/* Answers the callers at a barrier; after a failure, only those that asked for an answer at once. */
+/* Calls the barriers in the queue. After a failure, only their on_commit() is called; the others wait on. */
 static void barriers_call(const struct log_queue *queue, enum status status)
 {
 	struct log_cursor cursor = { 0 };
@@ -280,7 +283,8 @@ static void barriers_call(const struct log_queue *queue, enum status status)
 	}
 }
 
-/* Answers callers that came to the barrier while a batch cannot be stored: they do not wait for it either. */
+/* Answers callers that came to the queue while a batch cannot be stored: they do not wait for the next
+ * attempt. */
 static void newcomers_on_commit(struct logs_writer *writer, enum status status)
 {
 	pthread_mutex_lock(&writer->lock);
@@ -288,7 +292,7 @@ static void newcomers_on_commit(struct logs_writer *writer, enum status status)
 	pthread_mutex_unlock(&writer->lock);
 }
 
-/* After a failure: whether to try the batch again, and when. */
+/* Waits after a failure. True: try the batch again. */
 static bool may_retry(struct logs_writer *writer, enum status status, unsigned tries)
 {
 	bool stopping;
@@ -301,7 +305,7 @@ static bool may_retry(struct logs_writer *writer, enum status status, unsigned t
 	return status == STATUS_UNAVAILABLE && (!stopping || tries < LAST_TRIES);
 }
 
-/* Without barriers. */
+/* Counts the items that are lines, without barriers. */
 static uint64_t line_count(const struct log_queue *queue)
 {
 	struct log_cursor cursor = { 0 };
@@ -336,7 +340,8 @@ static void batch_store(struct logs_writer *writer, const struct log_queue *queu
 	}
 }
 
-/* The batch is in the file (or lost): its room is free, its outbox rows may go. */
+/* Call when the batch is stored, or lost: frees its room in the queue, and lets its outbox rows be
+ * deleted. */
 static void batch_finish(struct logs_writer *writer)
 {
 	void (*room)(void *arg) = NULL;
@@ -374,7 +379,7 @@ static void line_note(struct logs_writer *writer, const struct log_record *recor
 	}
 }
 
-/* The last records of the jobs of a batch; of more than PROGRESS_JOBS jobs, some. */
+/* The last record of each job in a batch; of a batch with more than PROGRESS_JOBS jobs, only some jobs. */
 struct last_lines {
 	const struct log_record *records[PROGRESS_JOBS];
 	size_t count;
@@ -392,7 +397,7 @@ static void last_lines_add(struct last_lines *lines, const struct log_record *re
 		lines->records[lines->count++] = record;
 }
 
-/* Once they can be read. */
+/* Reports new lines to the readers of jobs. Call when the lines can be read. */
 static void lines_report(struct logs_writer *writer, const struct log_queue *queue)
 {
 	struct last_lines last = { .count = 0 };
@@ -424,7 +429,7 @@ static void *writer_main(void *arg)
 	return NULL;
 }
 
-/* Reads the instance that the file's logs belong to; writes it into a new file. */
+/* Checks that the file's logs belong to this instance; a new file gets its name. */
 static enum status owner_check(struct connection *connection, const char *instance, bool *ret_ours,
 			       struct error *err)
 {
@@ -472,7 +477,8 @@ static enum status own_file_open(const char *path, const char *instance, struct 
 			*ret_connection = TAKE(connection);
 			return STATUS_OK;
 		}
-		connection_close(TAKE(connection)); /* takes its -wal file back into the file */
+		/* SQLite copies the -wal file's contents into the file */
+		connection_close(TAKE(connection));
 		rc = set_aside(path, err);
 		if (rc)
 			return rc;

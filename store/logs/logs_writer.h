@@ -23,9 +23,11 @@ enum status logs_writer_open(const char *path, const char *instance, struct job_
 			     struct progress_board *progress, const struct clock *clock, struct logs_writer **ret_writer, struct error *err);
 void logs_writer_close(struct logs_writer *writer);
 
-/* False: full, or no memory for a record of more than 64 KiB; on_room() is called when to try again. */
+/* False: the queue is full, or there is no memory for a record of more than 64 KiB; on_room() is called when the offer
+ * can be repeated. */
 bool logs_writer_offer(struct logs_writer *writer, const struct log_record *record);
-/* A row of the outbox: accepted even if the queue is full. False: no memory for one of more than 64 KiB. */
+/* Offers a row of the outbox, which is accepted even if the queue is full. False: there is no memory for a record of
+ * more than 64 KiB. */
 bool logs_writer_offer_line(struct logs_writer *writer, const struct log_record *record, int64_t outbox_id);
 void logs_writer_barrier(struct logs_writer *writer, const struct log_item *barrier);
 void logs_writer_on_room(struct logs_writer *writer, void (*hook)(void *arg), void *arg);
@@ -37,7 +39,7 @@ int64_t logs_writer_reached(struct logs_writer *writer);
 enum status logs_writer_purge(struct logs_writer *writer, struct log_selection *selection, bool *ret_more,
 			      struct error *err);
 
-/* A reader of all entries stored from a time on; its memory is the caller's. */
+/* A listener to all entries that are stored from a time on; the caller owns its memory. */
 struct log_listener {
 	int wake_fd; /* an eventfd, written to after each batch; -1: none */
 	/* The writer's. */
@@ -54,6 +56,6 @@ int64_t logs_writer_heard(struct logs_writer *writer, struct log_listener *liste
 
 /* The number of batches stored. Thread: any. */
 uint64_t logs_writer_stored(struct logs_writer *writer);
-/* Waits at most so long, by the system's own clock, until more than @stored batches are stored. False: they are not.
- * Thread: any. */
+/* Waits at most @at_most_us, by the system's own clock, until more than @stored batches are stored. False: they are
+ * not. Thread: any. */
 bool logs_writer_await(struct logs_writer *writer, uint64_t stored, int64_t at_most_us);

@@ -11,7 +11,7 @@
 #include "store/objects/sessions.h"
 #include "store/objects/uploads.h"
 
-/* Greater than every identifier, because those are hexadecimal. */
+/* Sorts after every identifier, because identifiers are hexadecimal. */
 static const char beyond_ids[] = "g";
 
 void assembly_page_deinit(struct assembly_page *page)
@@ -27,13 +27,13 @@ void assembly_page_deinit(struct assembly_page *page)
 	*page = (struct assembly_page){ .count = 0 };
 }
 
-/* ---- one of them ---- */
+/* ---- changes of one assembly ---- */
 
 struct assembly_change {
 	struct objects *objects;
 	const char *id;
-	const struct upload_target *wanted; /* of a beginning */
-	const struct assembly_key *key; /* of an end */
+	const struct upload_target *wanted; /* for an assembly that begins */
+	const struct assembly_key *key; /* for an assembly that ends */
 };
 
 static enum status assembly_begin_run(struct connection *connection, int64_t now_ns, void *arg,
@@ -127,7 +127,7 @@ static bool begins(const char *text, const char *with)
 	return strncmp(text, with, strlen(with)) == 0;
 }
 
-/* The length of the prefix to list for a name; 0: none. */
+/* The length of the part of a name that is listed as a prefix; 0: the name is an item. */
 static size_t prefix_length(const struct assembly_query *query, const char *name)
 {
 	const char *delimiter = query->delimiter;
@@ -152,7 +152,7 @@ static void listing_begin(const struct assembly_query *query, struct listing *li
 	listing->below = memory_strdup(after);
 }
 
-/* The page is full: what it ended with is where the next one begins. */
+/* Call when the page is full: the next page begins after its last item or prefix. */
 static void listing_end(struct listing *listing)
 {
 	struct assembly_page *page = &listing->page;

@@ -36,7 +36,7 @@ enum status assembly_begin(struct objects *objects, const struct object_target *
 			   char ret_id[SESSION_ID_SIZE], struct error *err);
 enum status assembly_get(struct objects *objects, const struct assembly_key *key,
 			 struct assembly *ret_assembly, struct error *err);
-/* With its parts. */
+/* Deletes the assembly with its parts. */
 enum status assembly_delete(struct objects *objects, const struct assembly_key *key, struct error *err);
 
 struct assembly_query {
@@ -57,7 +57,7 @@ struct assembly_page {
 };
 #define AUTO_ASSEMBLY_PAGE __attribute__((cleanup(assembly_page_deinit)))
 void assembly_page_deinit(struct assembly_page *page);
-/* In the order of the bytes of the name, then of the id. */
+/* Lists assemblies in the order of the bytes of their names, then of their ids. */
 enum status assembly_list(struct objects *objects, const struct assembly_query *query,
 			  struct assembly_page *ret_page, struct error *err);
 
@@ -87,7 +87,7 @@ void part_page_deinit(struct part_page *page);
 enum status part_list(struct objects *objects, const struct assembly_key *key, unsigned after, unsigned most,
 		      struct part_page *ret_page, struct error *err);
 
-/* ---- the end ---- */
+/* ---- completing an assembly ---- */
 
 /* A part as named by the client. */
 struct part_claim {

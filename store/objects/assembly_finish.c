@@ -32,7 +32,7 @@ static void joining_deinit(struct joining *joining)
 		blob_remove(&joining->objects->files, joining->blob);
 }
 
-/* ---- the client's list of parts ---- */
+/* ---- checking the client's list of parts ---- */
 
 static enum status refuse(struct error *err, const char *code, const char *sentence, unsigned number)
 {
@@ -112,7 +112,7 @@ static enum status parts_find(struct joining *joining, const struct part_claim *
 	return rc ? rc : sizes_check(joining, err);
 }
 
-/* ---- their bytes ---- */
+/* ---- joining the bytes ---- */
 
 /* A part's file is gone: the part was replaced, or the assembly has ended since. */
 static enum status part_missing(const struct joining *joining, struct error *err)
@@ -156,7 +156,8 @@ static enum status parts_append(struct joining *joining, struct error *err)
 	return rc;
 }
 
-/* The only part's file becomes the object's; as it is in use then, post_commit.h does not remove it. */
+/* If there is only one part, its file becomes the object's. It is in use then, so post_commit.h does
+ * not remove it. */
 static enum status bytes_join(struct joining *joining, struct error *err)
 {
 	const struct part_row *only = &joining->parts[0];
@@ -171,7 +172,8 @@ static enum status bytes_join(struct joining *joining, struct error *err)
 
 /* ---- the change ---- */
 
-/* Makes the file of the only part the file of the object, if that part was not replaced meanwhile. */
+/* If an object takes over the file of its only part: checks that the part was not replaced
+ * meanwhile. */
 static enum status part_confirm(struct connection *connection, const struct joining *joining,
 				struct error *err)
 {

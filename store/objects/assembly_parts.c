@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* store/objects/assembly_parts.c: the parts of uploads in parts. */
+/* store/objects/assembly_parts.c: the parts of an upload in parts. */
 #include <sodium.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "store/objects/assembly_rows.h"
 #include "store/objects/uploads.h"
 
-/* ---- one that comes ---- */
+/* ---- receiving a part ---- */
 
 enum status part_begin(struct objects *objects, const struct assembly_key *key, unsigned number,
 		       struct upload **ret_upload, struct error *err)

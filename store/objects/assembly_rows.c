@@ -106,7 +106,8 @@ enum status assembly_drop(struct connection *connection, const char *id, const c
 	return rc ? rc : statement_run(drop, err);
 }
 
-/* Removes assemblies one at a time, as long as @choose finds one; it gives the bucket's name too. */
+/* Removes assemblies one at a time, as long as the statement @choose returns one, with its bucket's
+ * name. */
 static enum status chosen_drop(struct connection *connection, sqlite3_stmt *choose, struct error *err)
 {
 	bool found;

@@ -18,10 +18,10 @@ void assembly_row_deinit(struct assembly_row *row);
 void assembly_row_copy(sqlite3_stmt *row, struct assembly *ret_assembly);
 const char *assembly_row_name(sqlite3_stmt *row);
 
-/* NOT_FOUND as in store/objects/assemblies.h; also for one that is too old. */
+/* Reads an assembly. NOT_FOUND as in store/objects/assemblies.h; also for an assembly that is too old. */
 enum status assembly_row_get(struct connection *connection, const struct assembly_key *key, int64_t now_us,
 			     struct assembly_row *ret_row, struct error *err);
-/* Likewise with a reader's connection. */
+/* As assembly_row_get(), with a reader's connection. */
 enum status assembly_row_read(struct objects *objects, const struct assembly_key *key,
 			      struct assembly_row *ret_row, struct error *err);
 

@@ -83,7 +83,7 @@ void blob_files_close(struct blob_files *files)
 	directory_close(&files->state_fd);
 }
 
-/* Among the uploads. */
+/* Writes the path of a blob below uploads/. */
 static void upload_path(int64_t blob, char ret_path[BLOB_PATH_SIZE])
 {
 	snprintf(ret_path, BLOB_PATH_SIZE, "%016" PRIx64, (uint64_t)blob);
@@ -94,7 +94,8 @@ void blob_path(int64_t blob, char ret_path[BLOB_PATH_SIZE])
 	snprintf(ret_path, BLOB_PATH_SIZE, "%02x/%016" PRIx64, (unsigned)(blob & 0xff), (uint64_t)blob);
 }
 
-/* Numbers that grow with time keep the index of blobs compact; the rest is chance, for clocks that go back. */
+/* Makes a number for a new blob. It grows with time, which keeps the index of blobs compact; its last bits are
+ * random, because the clock may go back. */
 int64_t blob_number_make(struct blob_files *files)
 {
 	int64_t now_us = clock_wall_us(&system_clock);
@@ -187,7 +188,8 @@ bool blob_remove(const struct blob_files *files, int64_t blob)
 
 	blob_path(blob, stored_path);
 	upload_path(blob, arriving);
-	/* In the order in which a blob moves: one that is moved meanwhile is found at its second place. */
+	/* Tries both places in the order in which a blob moves, so that a blob that is moved meanwhile is
+	 * found at the second one. */
 	return is_gone(files->uploads_fd, arriving) && is_gone(files->blobs_fd, stored_path);
 }
 

@@ -17,7 +17,7 @@ struct blob_writer {
 	int64_t written;    /* bytes in the file */
 	size_t run_bytes;   /* since it was opened */
 	char *block;        /* a block of the ring, being filled; NULL: none */
-	size_t block_bytes; /* in it */
+	size_t block_bytes; /* bytes in block */
 	struct hasher hasher;
 };
 

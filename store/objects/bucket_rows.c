@@ -5,7 +5,7 @@
 
 #include "daemon/base/json.h"
 
-/* As BUCKET_COLUMNS has them. */
+/* The columns, in the order of BUCKET_COLUMNS. */
 enum {
 	COLUMN_ID,
 	COLUMN_NAME,
@@ -42,7 +42,7 @@ enum status bucket_row_copy(sqlite3_stmt *row, struct bucket *ret_bucket, struct
 	return STATUS_OK;
 }
 
-/* *ret_id is BUCKET_ABSENT when there is none. @ret_bucket may be NULL. */
+/* Looks for a bucket. *ret_id is BUCKET_ABSENT if there is none. @ret_bucket may be NULL. */
 enum status bucket_look(struct connection *connection, const char *name, int64_t *ret_id,
 			struct bucket *ret_bucket, struct error *err)
 {

@@ -8,15 +8,16 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
-/* A comma between braces becomes two steps, every other character of a pattern one at most. */
+/* A comma in braces becomes two steps, every other character of a pattern at most one. */
 enum { PATTERN_MAX = 1024, STEPS_MAX = 2 * PATTERN_MAX + 1 };
 
-/* A pattern is a row of steps. A name fits when a way leads from the first step behind the last one; all ways are
- * followed side by side, so a name costs its length times the pattern's, whatever the pattern is. */
+/* A pattern is a list of steps. A name matches if a path through the steps consumes all its characters and leads past
+ * the last step. All paths are followed at the same time, so matching takes time proportional to the lengths of name
+ * and pattern, whatever the pattern is. */
 struct step {
 	enum { STEP_CHARACTER, STEP_ONE, STEP_SET, STEP_MANY, STEP_ANY, STEP_FORK, STEP_JUMP } kind;
-	/* A code point; of a set where its text begins; of a fork and a jump the step to go on at as well, or
-	 * instead: a later one. 0: none. */
+	/* A character: its code point. A set: the position of its text. A fork: a later step at which matching may go
+	 * on as well; a jump: a later step at which it goes on instead. 0: none. */
 	uint32_t value;
 };
 
@@ -35,7 +36,7 @@ void glob_free(struct glob *glob)
 	free(glob);
 }
 
-/* The next code point of valid UTF-8, and the way past it; 0 at the end. */
+/* Reads the next code point of valid UTF-8 and moves *at past it; 0 at the end. */
 static uint32_t character_read(const char **at, const char *end)
 {
 	const unsigned char *s = (const unsigned char *)*at;
@@ -61,8 +62,8 @@ static uint32_t member_read(const char **at, const char *end)
 	return character_read(at, end);
 }
 
-/* Sets *ret_holds: is @character in the set that begins at @at, after the bracket? Returns the end of the set; NULL: it
- * has none, or contains a range that goes backwards. */
+/* Sets *ret_holds if @character is in the set that begins at @at, after the bracket. Returns the end of the set; NULL:
+ * the set does not end, or contains a range that goes backwards. */
 static const char *set_read(const char *at, uint32_t character, bool *ret_holds)
 {
 	const bool negated = *at == '!' || *at == '^';
@@ -90,7 +91,7 @@ static void step_add(struct glob *glob, int kind, uint32_t value)
 	glob->steps[glob->count++] = (struct step){ kind, value };
 }
 
-/* The braces that are open. */
+/* The braces that are open at the current position of the pattern. */
 struct braces {
 	unsigned depth;
 	struct {
@@ -146,7 +147,8 @@ static const char *character_add(struct glob *glob, const char *at)
 	return character ? at : NULL;
 }
 
-/* One wildcard or character; NULL: the pattern ends in the middle. */
+/* Adds the steps of one wildcard or character. Returns the rest of the pattern; NULL: the pattern ends in the
+ * middle. */
 static const char *piece_add(struct glob *glob, const char *at, struct braces *braces)
 {
 	switch (*at) {
@@ -237,8 +239,8 @@ static bool step_takes(const struct glob *glob, const struct step *step, uint32_
 	return false;
 }
 
-/* Follows all ways from the steps in @now to those that take no character, then by @character to those in @next, which
- * are none at first. All lead forward, so one walk is enough. */
+/* Adds to @now the steps that can be reached from it without a character, and marks in @next, which is empty at first,
+ * the steps that @character leads to. All steps lead forward, so one pass is enough. */
 static void steps_walk(const struct glob *glob, bool *now, uint32_t character, bool *next)
 {
 	for (size_t i = 0; i < glob->count; i++) {

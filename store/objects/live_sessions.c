@@ -62,7 +62,7 @@ void live_session_leave(struct live_sessions *sessions, struct live_session *ses
 		live_session_free(session);
 }
 
-/* Takes it out of the list, under the lock. */
+/* Removes the session from the list. Call with the lock held. */
 static void list_remove(struct live_sessions *sessions, struct live_session *session)
 {
 	struct live_session **place = place_of(sessions, session->id);

@@ -14,7 +14,8 @@ struct live_session {
 	struct live_session *next;
 	char id[SESSION_ID_SIZE];
 	unsigned references; /* under the lock of the list */
-	bool ended;          /* likewise: removed from the list, freed with the last reference */
+	/* guarded by the list's lock; true: removed from the list, and freed with the last reference */
+	bool ended;
 	int64_t created_us;
 	pthread_mutex_t lock; /* of all below */
 	uint64_t turn;        /* the upload that may write: the latest */
@@ -28,7 +29,7 @@ struct live_sessions {
 	struct live_session *first;
 };
 
-/* Finds or makes it; the caller must leave it. */
+/* Finds the session in the list, or adds it; the caller must call live_session_leave(). */
 struct live_session *live_session_enter(struct live_sessions *sessions, const char *id);
 /* Ends the session: its row was deleted or has its object. */
 void live_session_end(struct live_sessions *sessions, struct live_session *session);

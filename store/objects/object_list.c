@@ -26,7 +26,7 @@ struct listing {
 	struct object_page page;
 	size_t room;
 	char *from;       /* the least name that may come next */
-	const char *last; /* what the page has last; in the page */
+	const char *last; /* the last item or prefix of the page; borrowed from the page */
 	bool is_over;
 };
 
@@ -152,7 +152,7 @@ static enum status prefix_add(struct listing *listing, sqlite3_stmt *row, size_t
 	return STATUS_OK;
 }
 
-/* Sets listing->from behind all names that begin with this prefix. */
+/* Sets listing->from to the first name after all names that begin with this prefix. */
 static void prefix_leave(struct listing *listing, const char *name, size_t length)
 {
 	free(listing->from);
@@ -168,9 +168,9 @@ static bool row_is_outside(const struct listing *listing, const char *name)
 	return strncmp(name, listing->prefix, listing->prefix_length) != 0 || (end && strcmp(name, end) >= 0);
 }
 
-/* Takes one row. Names are grouped first: what a pattern has to fit is the prefix that a name stands for.
- * *ret_seek: the next rows are somewhere else, at listing->from.
- * Source: https://github.com/fsouza/fake-gcs-server/pull/2328 (observed at the service, 2026-08-24) */
+/* Takes one row. Names are grouped first: the pattern is compared with the prefix that stands for the name. *ret_seek:
+ * the next rows are somewhere else, at listing->from. Source: https://github.com/fsouza/fake-gcs-server/pull/2328
+ * (observed at the service, 2026-08-24) */
 static enum status row_take(struct listing *listing, sqlite3_stmt *row, bool *ret_seek, struct error *err)
 {
 	const char *name = column_text(row, COLUMN_NAME);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/objects/object_rows.h: the rows of objects, as they are read and written. */
+/* store/objects/object_rows.h: reads and writes the rows of objects. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -21,13 +21,14 @@ void object_row_deinit(struct object_row *row);
 enum status object_row_copy(sqlite3_stmt *statement, const char *bucket, struct object *ret_object,
 			    int64_t *ret_blob, struct error *err);
 
-/* The row, or none. NOT_FOUND: the bucket. */
+/* Looks for an object; there may be none. NOT_FOUND: there is no such bucket. */
 enum status object_row_find(struct connection *connection, const char *bucket, const char *name,
 			    struct object_row *ret_row, struct error *err);
-/* Likewise, and NOT_FOUND with Cloud Storage's text if there is none, or it has another generation (0: any). */
+/* As object_row_find(), but NOT_FOUND, with Cloud Storage's text, if there is no such object, or if it has another
+ * generation (0: any). */
 enum status object_row_get(struct connection *connection, const char *bucket, const char *name,
 			   int64_t generation, struct object_row *ret_row, struct error *err);
-/* Adds the current row of OBJECT_VIEW to what is seen of the name @wanted. */
+/* Adds the current row of OBJECT_VIEW to the view of the name @wanted. */
 enum status object_view_add(struct object_view *view, sqlite3_stmt *row, const char *bucket,
 			    const char *wanted, struct error *err);
 enum status object_not_found(const char *bucket, const char *name, struct error *err);

@@ -69,7 +69,8 @@ struct recovery {
 	struct connection *connection;
 };
 
-/* What a file in uploads belongs to, and what is done with it. */
+/* Handles a file that an earlier process left in uploads: removes it if nothing uses it, and moves it to its place if
+ * an object does. */
 static enum status upload_recover(void *arg, int64_t blob, struct error *err)
 {
 	enum { AN_OBJECT = 1 };

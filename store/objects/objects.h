@@ -124,7 +124,7 @@ struct bucket_page {
 };
 void bucket_page_deinit(struct bucket_page *page);
 #define AUTO_BUCKET_PAGE __attribute__((cleanup(bucket_page_deinit)))
-/* By name. @prefix and @after may be NULL. */
+/* Lists buckets by name. @prefix and @after may be NULL. */
 enum status bucket_list(struct objects *objects, const char *project, const char *prefix, const char *after,
 			unsigned most, struct bucket_page *ret_page, struct error *err);
 
@@ -160,7 +160,7 @@ enum status object_name_check(const char *name, struct error *err);
 /* NOT_FOUND. The caller checks the conditions of reads: conditions_check(). */
 enum status object_get(struct objects *objects, const char *bucket, const char *name, int64_t generation,
 		       struct object *ret_object, struct error *err);
-/* What a file system shows for a name. */
+/* The object and the directory that a file system shows under a name. */
 struct object_view {
 	bool is_object;
 	struct object object; /* if @is_object */
@@ -192,7 +192,8 @@ struct object_target {
 	unsigned char md5[16];
 };
 
-/* Shares the bytes. Uses the target's content_type and metadata if @replaces_metadata, otherwise the source's. */
+/* Copies an object without copying its bytes, which both share. Uses the target's content_type and metadata if
+ * @replaces_metadata, otherwise the source's. */
 enum status object_copy(struct objects *objects, const char *bucket, const char *name, int64_t generation,
 			const struct conditions *source_conditions, const struct object_target *target,
 			bool replaces_metadata, struct object *ret_object, struct error *err);
@@ -261,7 +262,7 @@ void upload_expect_crc32c(struct upload *upload, uint32_t crc32c);
 void upload_expect_md5(struct upload *upload, const unsigned char md5[16]);
 /* The conditions are checked again, in the transaction that makes the object. */
 enum status upload_finish(struct upload *upload, struct object *ret_object, struct error *err);
-/* Without a finish nothing is left of it. */
+/* Frees the upload. Unless upload_finish() made the object, the bytes are removed, except those of a session. */
 void upload_free(struct upload *upload);
 DEFINE_AUTO(upload, struct upload *, upload_free)
 

@@ -6,7 +6,7 @@
 
 static const struct conditions none = CONDITIONS_NONE;
 
-/* NULL: there is none. */
+/* Finds any bucket. NULL: there is none. */
 static enum status bucket_find(struct objects *objects, char **ret_name, struct error *err)
 {
 	struct reader reader AUTO_READER = { 0 };
@@ -21,13 +21,13 @@ static enum status bucket_find(struct objects *objects, char **ret_name, struct 
 	return rc;
 }
 
-/* If another request has removed it meanwhile, that is success. */
+/* Makes success of NOT_FOUND: another request has removed the bucket or object meanwhile. */
 static enum status gone_is_good(enum status rc)
 {
 	return rc == STATUS_NOT_FOUND ? STATUS_OK : rc;
 }
 
-/* *ret_emptied: the bucket has no object any more. */
+/* Removes at most @most objects of a bucket. *ret_emptied: the bucket has no object any more. */
 static enum status bucket_empty(struct objects *objects, const char *bucket, unsigned most, uint64_t *removed,
 				bool *ret_emptied, struct error *err)
 {

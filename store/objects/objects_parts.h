@@ -34,9 +34,9 @@ struct objects {
  * Choice: the same for assemblies; the service keeps those until they are ended, because their owner pays for them. */
 #define SESSION_LIFETIME_US (7 * INT64_C(86400) * 1000 * 1000)
 
-/* Opens what is not open yet. Every function of objects.h begins with it. */
+/* Opens the files that are not open yet. Every function of objects.h begins with it. */
 enum status objects_use(struct objects *objects, struct error *err);
-/* objects_use(), and a connection for reading. */
+/* Calls objects_use(), and borrows a connection for reading. */
 enum status objects_read(struct objects *objects, struct reader *ret_reader, struct error *err);
 /* Makes a change of storage.db, and starts the work on files that it leaves. RESOURCE_EXHAUSTED: the disk is full. */
 enum status objects_change(struct objects *objects, group_run run, void *arg, struct error *err);

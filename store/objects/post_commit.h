@@ -12,7 +12,7 @@ struct objects;
 
 enum status post_commit_open(struct objects *objects, struct post_commit **ret_post_commit,
 			     struct error *err);
-/* Does the waiting work, once, and ends. NULL is harmless. */
+/* Does the waiting work once more, and ends the thread. NULL is harmless. */
 void post_commit_close(struct post_commit *post_commit);
 /* There is new work. Thread: any. */
 void post_commit_begin(struct post_commit *post_commit);

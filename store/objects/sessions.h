@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/objects/sessions.h: sessions, for uploads. */
+/* store/objects/sessions.h: resumable upload sessions, as uploads use them. */
 #include "store/connection.h"
 #include "store/objects/objects.h"
 

@@ -84,7 +84,7 @@ enum status upload_begin(struct objects *objects, const struct object_target *ta
 	return STATUS_OK;
 }
 
-/* The writer, locked against callers that take the session over. */
+/* Returns the session's writer, locked against callers that take the session over. Release with sink_let_go(). */
 static struct blob_writer *sink_hold(struct upload *upload)
 {
 	if (!upload->session)
@@ -104,7 +104,7 @@ static bool has_turn(const struct upload *upload)
 	return !upload->session || upload->session->turn == upload->turn;
 }
 
-/* Whether it can continue. The writer is held. */
+/* Checks that the upload can continue. The writer is held. */
 static enum status upload_check(const struct upload *upload, struct error *err)
 {
 	const struct error *failure = &upload->failure;
