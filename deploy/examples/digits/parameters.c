@@ -2,7 +2,7 @@
 /* parameters.c: the parameter server, and the client that master and workers use.
  *
  *   trainer  -- PUSH gradient -->  holder     one such exchange per batch and holder;
- *            <-- VALUES --------              nobody waits for the other trainers
+ *            <-- VALUES --------              no trainer waits for another
  *
  * The values are cut into one shard per parameter server, in their order. The master hands out the
  * first values; until then a holder answers NOT_READY. A cluster without parameter servers is the
@@ -20,7 +20,7 @@ enum { MAX_CONNECTIONS = 2 * MAX_TASKS, RETRY_PAUSE_MS = 50 };
 struct shard {
 	const struct cluster *cluster;
 	float learning_rate;
-	pthread_mutex_t lock; /* guards what follows */
+	pthread_mutex_t lock; /* guards the members below */
 	float *values;        /* NULL until the master has handed out */
 	uint32_t count;
 	uint32_t attendance[MAX_TASKS]; /* per worker: enum attendance */

@@ -46,7 +46,7 @@ static const char usage[] =
 	"\n"
 	"Values follow after \"=\" or as the next argument. If a flag comes twice, the last one counts.\n";
 
-/* ---- the floor -------------------------------------------------------------------------------------- */
+/* ---- helpers ---------------------------------------------------------------------------------------- */
 
 void die(int status, const char *format, ...)
 {
@@ -79,7 +79,8 @@ void pause_ms(unsigned ms)
 	nanosleep(&(struct timespec){ .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000l }, NULL);
 }
 
-/* Prints a structured log entry: a line of JSON, of which "severity" is lifted out. Takes @entry. */
+/* Prints a structured log entry: a line of JSON. Cloud Logging makes its member "severity" the entry's
+ * severity. Takes over @entry. */
 static void print_entry(json_t *entry)
 {
 	char *line = entry ? json_dumps(entry, JSON_COMPACT | JSON_REAL_PRECISION(6)) : NULL;
@@ -278,7 +279,8 @@ static int run_worker(const struct flags *flags, const struct cluster *cluster)
 	return 0;
 }
 
-/* Is any worker still to be waited for? Dies of one that vanished before its share was done. */
+/* True if a worker still has to be waited for. Ends the process if a worker vanished before its share was
+ * done. */
 static bool must_wait(const struct cluster *cluster, const uint32_t *attendance, bool for_absent)
 {
 	bool wait = false;

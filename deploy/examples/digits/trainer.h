@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* trainer.h: what the five files of the digits trainer offer each other.
+/* trainer.h: declarations shared by the five files of the digits trainer.
  *
  *   trainer.c     flags and the three roles: start reading here
  *   cluster.c     this replica's role and its peers, from CLUSTER_SPEC
@@ -108,7 +108,7 @@ struct image {
 
 struct image *images_read(const char *path, size_t *ret_count); /* dies on a bad row; the caller frees */
 
-/* The image moved by one pixel at most in each direction, at random: what training may learn besides. */
+/* The image moved by one pixel at most in each direction, at random: additional training data. */
 struct image image_shifted(const struct image *image, uint64_t *random);
 
 /* Pixels -> hidden units (ReLU) -> digits (softmax). All weights are one array of floats:

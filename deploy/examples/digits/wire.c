@@ -33,7 +33,7 @@ const char *wire_error(void)
 
 static int failed_errno(void)
 {
-	/* A socket timeout reads "Resource temporarily unavailable", which helps nobody. */
+	/* A socket timeout reads "Resource temporarily unavailable", which does not say what happened. */
 	return failed(strerror(errno == EAGAIN ? ETIMEDOUT : errno));
 }
 
