@@ -15,6 +15,9 @@ export class Lines {
 		this.texts = [];
 		this.kinds = []; // {severity, replica, trial, continues}: what many lines have in common; `continues`: it is not the first line of its entry
 		this.known = new Map();
+		this.last = -1; // the kind of the line that came last, and the second of its entry, as text and since 1970
+		this.second = "";
+		this.since = 0;
 		this.kind = new Uint32Array(ROOM);
 		this.seconds = new Float64Array(ROOM); // since 1970, of the entry
 		this.nanos = new Uint32Array(ROOM);
@@ -35,21 +38,33 @@ export class Lines {
 
 	// An entry with several lines becomes several lines; only the first has the time.
 	add({time, severity, replica, trial, message = ""}) {
-		const seconds = Date.parse(`${time.slice(0, 19)}Z`) / 1000, nanos = Number(time.slice(20, -1).padEnd(9, "0"));
-		const texts = message.includes("\n") ? message.split("\n") : [message];
+		const second = time.slice(0, 19), nanos = Number(time.slice(20, -1).padEnd(9, "0"));
 
-		texts.forEach((text, i) => {
+		if (second !== this.second) { // many lines have the same
+			this.second = second;
+			this.since = Date.parse(`${second}Z`) / 1000;
+		}
+		if (!message.includes("\n")) {
+			this.#push(message, this.#kind(severity, replica, trial, false), this.since, nanos);
+			return;
+		}
+		message.split("\n").forEach((text, i) => {
 			if (i === 0 || text)
-				this.#push(text, this.#kind(severity, replica, trial, i > 0), seconds, nanos);
+				this.#push(text, this.#kind(severity, replica, trial, i > 0), this.since, nanos);
 		});
 	}
 
 	#kind(severity, replica, trial, continues) {
+		const last = this.kinds[this.last];
+
+		if (last && last.severity === severity && last.replica === replica && last.trial === trial && last.continues === continues)
+			return this.last;
 		const name = `${severity} ${replica} ${trial} ${continues}`;
 
 		if (!this.known.has(name))
 			this.known.set(name, this.kinds.push({severity, replica, trial, continues}) - 1);
-		return this.known.get(name);
+		this.last = this.known.get(name);
+		return this.last;
 	}
 
 	#push(text, kind, seconds, nanos) {

@@ -4,8 +4,8 @@
 import {Refused, send} from "./api.js";
 
 // A task of the browser is short: what takes longer lets others in between, at these times. The browser hands over up to 2 MiB at once,
-// of which so many bytes are taken apart at a time.
-const BUSY_MS = 8, SLICE = 64 * 1024;
+// of which so many characters are taken apart before the time is looked at.
+const BUSY_MS = 5, PART = 16 * 1024;
 const SOON_MS = 200, RETRY_MS = 2000; // what broke off an answer for the first time is over soon
 let begun = 0; // when others were let in last
 
@@ -19,25 +19,33 @@ export async function letIn() {
 // Yields arrays of objects as they arrive, from an answer with one JSON object on each line.
 export async function* lines(path, signal) {
 	const reader = (await send("GET", path, undefined, signal)).body.getReader(), decoder = new TextDecoder();
-	let rest = "";
+	let text = "";
 
 	for (;;) {
 		const {value, done} = await reader.read();
 
 		if (done)
 			break;
+		text += decoder.decode(value, {stream: true});
 		// Data that are there already arrive without a pause, so all of them would be one long task.
-		for (let at = 0; at < value.length; at += SLICE) {
-			const whole = (rest + decoder.decode(value.subarray(at, at + SLICE), {stream: true})).split("\n");
+		for (let at = 0, end = text.indexOf("\n"); ;) {
+			const batch = [], from = at;
 
-			rest = whole.pop();
-			yield whole.filter(Boolean).map((line) => JSON.parse(line));
+			for (; end >= 0 && at - from < PART; at = end + 1, end = text.indexOf("\n", at))
+				if (end > at)
+					batch.push(JSON.parse(text.slice(at, end)));
+			if (at === from) {
+				text = text.slice(at);
+				break;
+			}
+			if (batch.length)
+				yield batch;
 			if (isBusy())
 				await letIn();
 		}
 	}
-	if (rest.trim())
-		yield [JSON.parse(rest)];
+	if (text.trim())
+		yield [JSON.parse(text)];
 }
 
 // Follows an answer of lines. where(): the URL that continues after the last line that was taken. take(batch): returns
