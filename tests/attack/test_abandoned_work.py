@@ -40,8 +40,8 @@ def fill(daemon):
         assert set(pool.map(put, range(NAMES))) == {200}
 
 
-# Fails with: part_run() of batch.c and rows_take() without work_check(): lists go on for a minute, and so does the daemon that is to
-# stop; may_take() without READER_SHARE: the twenty have all readers, and others wait.
+# Fails with: part_run() of batch.c and rows_take() without work_check(): lists go on for a minute, and so does the daemon that is
+# to stop; may_take() without READER_SHARE: the twenty have all readers, and others wait.
 def test_lists_that_nobody_waits_for_end(daemon):
     fill(daemon)
     attacker, other = Teller(daemon).listen(), Teller(daemon).listen()

@@ -56,7 +56,8 @@ SITES = [{"Origin": EVIL}, {"Origin": "null"}, {"Origin": "https://localhost.evi
          {"Origin": "http://127.0.0.1"}, {"Origin": "https://[::1]:3000"}, {"Sec-Fetch-Site": "same-site"}, {"Sec-Fetch-Site": ""}]
 
 
-# Fails with: guard_check() that lets in any Origin; any Sec-Fetch-Site but "cross-site"; origin_is_host() that does not compare ports.
+# Fails with: guard_check() that lets in any Origin; any Sec-Fetch-Site but "cross-site"; origin_is_host() that does not compare
+# ports.
 @pytest.mark.parametrize("headers", SITES, ids=str)
 def test_another_sites_page_changes_nothing_by_any_method(yard, headers):
     with untouched(yard):

@@ -55,7 +55,7 @@ def test_the_token_lets_in(locked):
         assert ask(locked, "GET", locked.jobs_path, headers=headers).status == 200
 
 
-# Fails with: caller_check() of exchange.c that takes nobody for anonymous.
+# Fails with: request_guard_caller() that never sets call.anonymous: /healthz showed its details without a token.
 def test_what_is_open_tells_nothing_of_anybody(locked):
     assert ask(locked, "GET", "/healthz").json == {"status": "ok"}
     assert "engine" in locked.get("/healthz").json
@@ -261,11 +261,11 @@ def test_a_token_file_that_others_may_read_is_warned_of(idle_engine, tmp_path, m
         assert daemon.get(daemon.jobs_path).status == 200
 
 
-NOBODY = 65534
+OTHER_USER = 65534
 
 
 # Fails with: state_dir_find() that looks at nothing; state_dir_check_owner() without the owner; without the mode.
-@pytest.mark.parametrize("mode, owner", [(0o777, 0), (0o720, 0), (0o702, 0), (0o700, NOBODY), (0o755, 0), (0o700, 0)])
+@pytest.mark.parametrize("mode, owner", [(0o777, 0), (0o720, 0), (0o702, 0), (0o700, OTHER_USER), (0o755, 0), (0o700, 0)])
 def test_a_state_directory_that_others_can_change_serves_no_token(idle_engine, tmp_path, mode, owner):
     if owner and not is_root():
         pytest.skip("only root can give a directory away")
@@ -314,8 +314,8 @@ def refused_with_a_token(engine, tmp_path, state):
 
 
 # Fails with: state_dir_check_owner() without files_check(): the key signs a token that is taken; without the mode of files.
-@pytest.mark.parametrize("name, mode, owner", [("identity.key", 0o600, NOBODY), ("state.db-wal", 0o600, NOBODY),
-                                               ("ca/ca.key", 0o600, NOBODY), ("state.db", 0o666, 0), ("blobs/", 0o700, NOBODY)])
+@pytest.mark.parametrize("name, mode, owner", [("identity.key", 0o600, OTHER_USER), ("state.db-wal", 0o600, OTHER_USER),
+                                               ("ca/ca.key", 0o600, OTHER_USER), ("state.db", 0o666, 0), ("blobs/", 0o700, OTHER_USER)])
 @pytest.mark.skipif(not is_root(), reason="only root can give a file away")
 def test_a_file_that_others_left_in_the_state_directory_serves_no_token(idle_engine, tmp_path, name, mode, owner):
     path = tmp_path / "state" / name
@@ -333,7 +333,7 @@ def test_a_file_that_others_left_in_the_state_directory_serves_no_token(idle_eng
 
 
 # Fails with: state_dir_check_owner() without above_check(); above_check() without the mode; above_find() that finds nothing.
-@pytest.mark.parametrize("mode, owner, made", [(0o755, NOBODY, True), (0o777, 0, True), (0o755, NOBODY, False),
+@pytest.mark.parametrize("mode, owner, made", [(0o755, OTHER_USER, True), (0o777, 0, True), (0o755, OTHER_USER, False),
                                                (0o777, 0, False)])
 @pytest.mark.skipif(not is_root(), reason="only root can give a directory away")
 def test_a_state_directory_that_others_can_rename_serves_no_token(idle_engine, tmp_path, mode, owner, made):
@@ -384,7 +384,7 @@ def test_links_in_the_state_directory_of_others_lead_nowhere(idle_engine, tmp_pa
     state = tmp_path / "state"
     state.mkdir(mode=0o700)
     (state / name).symlink_to(victim)
-    os.chown(state, NOBODY, NOBODY)
+    os.chown(state, OTHER_USER, OTHER_USER)
     assert f"the state directory {state} belongs to user 65534" in refused_with_a_token(idle_engine, tmp_path, state)
     assert [entry.name for entry in state.iterdir()] == [name]
     try:

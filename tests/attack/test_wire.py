@@ -306,8 +306,8 @@ def slow_ones(yard):
 
 def test_clients_that_say_almost_nothing_are_cut_off(yards):
     """All are tried at once, because this takes the full time limit. The gRPC clients send bytes all the time, but none that
-    count as activity. Fails with: late_cut() that cuts no connection; room_wait() of gRPC without room_make(); session_run() that takes
-    any byte for a reason to stay."""
+    count as activity. Fails with: late_cut() that cuts no connection; room_wait() of gRPC without room_make(); session_run() that
+    takes any byte for a reason to stay."""
     port, begun = yards["tcp"].grpc_port, time.monotonic()
     busy = [Peer(port) for _ in range(GRPC_PLACES)]  # uses all connections
 

@@ -190,7 +190,7 @@ def errors_have_their_kind_and_details():
     assert "machine_type" in (violations[0]["field"] if BY_REST else violations[0].field), error.details
     error = refused(exceptions.GoogleAPICallError, lambda: low_level(aiplatform.gapic.DatasetServiceClient)
                     .get_dataset(name=f"{PARENT}/datasets/1"))
-    # Fails with: with "Method not found." alone by gRPC, from which nobody learns what their program had called.
+    # Fails with: "Method not found." as the whole message by gRPC, which does not name the method that the program called.
     assert error.code in (404, 501) and "trainyard does not emulate" in error.message, error
     assert ("datasets.get" if BY_REST else "DatasetService/GetDataset") in error.message, error
 

@@ -84,7 +84,8 @@ def test_a_failed_job_is_understood(browser, yard):
 
 
 def test_a_picture_shows_whose_network_is_cut(browser, yard):
-    """Fails with: linksOf() that takes faults that do not last: the rule was taken back, and the network stayed cut in the picture."""
+    """Fails with: linksOf() that takes faults that do not last: the rule was taken back, and the network stayed cut in the
+    picture."""
     job_id = yard.new_id("cut")
     rule = yard.post("/_trainyard/v1/faults", {"fault": "cutNetwork", "job": job_id, "role": "worker", "replica": 1, "afterSeconds": 0}).json["id"]
     slow = yard.post("/_trainyard/v1/faults", {"fault": "slowNetwork", "job": job_id, "role": "worker", "replica": 0, "afterSeconds": 0, "bytesPerSecond": 4096, "seconds": 3600})

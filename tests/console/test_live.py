@@ -19,7 +19,8 @@ def asked_of_jobs(browser):
     return [url for url in asked(browser)[0] if "/v1/jobs" in url]
 
 
-# Fails with: #take() that leaves a removed job, or those of before a restart; that keeps no position; follow() that does not look at document.hidden.
+# Fails with: #take() that leaves a removed job, or those of before a restart; that keeps no position; follow() that does not look
+# at document.hidden.
 def test_the_table_follows_the_stream_of_changes(browser, new_daemon):
     daemon = new_daemon().start()
     vertex = Vertex(daemon)

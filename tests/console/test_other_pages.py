@@ -115,7 +115,8 @@ def names(browser):
     return browser.texts(".trow .cell a")
 
 
-# Fails with: a page whose keys lack those of its search; matcher() that takes one word of several; keepInAddress() that forgets the rest of the address.
+# Fails with: a page whose keys lack those of its search; matcher() that takes one word of several; keepInAddress() that forgets the
+# rest of the address.
 def test_each_list_is_searched_from_the_keyboard(browser, narrow_yard):
     first = narrow_yard.create(script(UNTIL_RELEASED))
     narrow_yard.until(first, "RUNNING")

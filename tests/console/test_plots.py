@@ -150,7 +150,8 @@ def test_a_search_is_drawn_as_it_went(browser, yard):
     assert browser.value(f"[...document.querySelectorAll('.line .who')].every((each) => each.textContent.startsWith('{number}/'))")
 
 
-# Fails with: parameterScale() that places categories from the end; a slice whose dot or word is moved; a mark that is at another trial.
+# Fails with: parameterScale() that places categories from the end; a slice whose dot or word is moved; a mark that is at another
+# trial.
 @pytest.mark.long
 def test_categories_failures_and_stopped_trials_are_drawn(browser, yard):
     report = ('for word in "$0" "$@"; do case $word in --x=*) x=${word#--x=};; --kind=*) kind=${word#--kind=};; esac; done; [ $CLOUD_ML_TRIAL_ID = 3 ] && exit 1; '

@@ -150,7 +150,8 @@ def test_the_policy_holds(browser, yard):
     browser.events = []  # all of these were to be refused
 
 
-# Fails with: follow() that does not end the reading; every() that does not look at document.hidden; a log that is asked for without skip, or without cursor.
+# Fails with: follow() that does not end the reading; every() that does not look at document.hidden; a log that is asked for without
+# skip, or without cursor.
 def test_a_tab_in_the_background_asks_nothing_and_misses_nothing(browser, new_daemon):
     daemon = new_daemon().start()
     job = daemon.create(script("i=0; while [ $i -lt 300 ]; do echo line $i; i=$((i+1)); done; until [ -e /released ]; do sleep 0.05; done; "

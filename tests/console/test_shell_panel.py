@@ -43,7 +43,8 @@ def processes(yard, job, words):
     return [process for process in map(" ".join, listed) if words in process]
 
 
-# Fails with: box() that gives the first replica; a terminal that lets its keys go on to the page; app.js that leaves a text at Escape.
+# Fails with: box() that gives the first replica; a terminal that lets its keys go on to the page; app.js that leaves a text at
+# Escape.
 def test_keys_are_the_programs(browser, yard, job):
     shell_of(browser, yard, job)
     browser.type("echo $((6 * 7)):; hostname; printf '\\033[31mred\\033[0m\\n'\n")
@@ -108,8 +109,8 @@ def test_the_end_is_told_and_another_one_opens(browser, yard, job):
     browser.until(f"{SHOWN}.includes('After:') && {SHOWN}.includes('Before:')")
 
 
-# Fails with: open() that shows nothing of a problem; a shell that goes on in a page that was left, as the browser keeps it for "back": pages of
-# earlier tests had all four.
+# Fails with: open() that shows nothing of a problem; a shell that goes on in a page that was left, as the browser keeps it for
+# "back": pages of earlier tests had all four.
 def test_a_refusal_is_told(browser, yard, job):
     with contextlib.ExitStack() as stack:
         def taken():
@@ -128,8 +129,8 @@ def test_a_refusal_is_told(browser, yard, job):
     browser.events = []  # the refusals are among the events
 
 
-# Fails with: shell_reader_leave() that ends each session; shell_output() that begins with the first byte kept; run() that begins anew;
-# #type() that does not repeat; shell_session_type() that types all of a piece again.
+# Fails with: shell_reader_leave() that ends each session; shell_output() that begins with the first byte kept; run() that begins
+# anew; #type() that does not repeat; shell_session_type() that types all of a piece again.
 def test_a_shell_outlasts_its_connection(browser, yard, job):
     with contextlib.closing(Relay(int(yard.base.rpartition(":")[2]))) as relay:
         browser.open(f"http://127.0.0.1:{relay.port}{TOP}jobs/{yard.project}/{job}")

@@ -11,16 +11,14 @@ Fails with: job_set_labels() likewise -> the labels of before
 Fails with: drafts_store() of api/logging/entry_write.c without its last log_flush() -> an entry that was answered is nowhere
 Fails with: log_batch_write() that commits the positions of lines before the lines -> a line is missing
 Fails with: is_reached() that takes a line of exactly reach->time_ns for a new one -> the last line before a kill comes again
-Fails with: items_write() of store/logs/log_batch.c that does not store how far the outbox was read -> the service's lines come again
-Fails with: decide_outcome() that leads a job that ended unseen from PREPARING to its end -> "Job is running." is missing
-Fails with: decide_running() that says so twice; decide_explanation() that does not say why a job failed; decide_close() without what
-        it says of cancelled jobs, or of trials that were cancelled -> not the story of such an end
-Fails with: reported_share() of trials that forgets at a restart; job_succeed() of tuning jobs that says nothing, as they were
-Fails with: upload_finish_run() that gives objects without bytes a size of 1
-Fails with: remove_send() of scheduler/engine/docker_replica.c that only looks, or without "v=1"; the removal of networks that
-        only looks -> leftovers in the engine
-Fails with: the trigger lease_returned without jobs that succeeded -> a GPU is still lent to one (the seed 1)
-"""
+Fails with: items_write() of store/logs/log_batch.c that does not store how far the outbox was read -> the service's lines come
+again Fails with: decide_outcome() that leads a job that ended unseen from PREPARING to its end -> "Job is running." is missing
+Fails with: decide_running() that says so twice; decide_explanation() that does not say why a job failed; decide_close() without
+what it says of cancelled jobs, or of trials that were cancelled -> not the story of such an end Fails with: reported_share() of
+trials that forgets at a restart; job_succeed() of tuning jobs that says nothing, as they were Fails with: upload_finish_run() that
+gives objects without bytes a size of 1 Fails with: remove_send() of scheduler/engine/docker_replica.c that only looks, or without
+"v=1"; the removal of networks that only looks -> leftovers in the engine Fails with: the trigger lease_returned without jobs that
+succeeded -> a GPU is still lent to one (the seed 1) """
 import collections
 import contextlib
 import datetime

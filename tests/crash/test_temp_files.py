@@ -42,7 +42,7 @@ def half_sent(storage, method, path, size=4 * MIB):
 
 
 def test_uploads_that_were_cut_off(storage):
-    """Fails with: objects_recover() left out of objects_open(): they stayed until somebody asked for storage."""
+    """Fails with: objects_recover() left out of objects_open(): the parts of uploads stayed until the first request for storage."""
     assert storage.put("kept", b"kept").status == 200
     for method, path in (("POST", f"{storage.uploads}?uploadType=media&name=media"),
                          ("PUT", storage.plain_path("plain"))):

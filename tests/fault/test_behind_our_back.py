@@ -78,7 +78,7 @@ def test_a_renamed_container_is_found_again_and_removed(yard):
     assert yard.containers(cancelled) == yard.containers(good) == []
 
 
-# Fails with: observe_exit() that takes every exit which nobody here asked for as a loss.
+# Fails with: observe_exit() that takes every exit which the daemon did not order for a loss.
 @pytest.mark.parametrize("signal, status", [("SIGKILL", "9(SIGKILL)"), long("SIGUSR1", "10(SIGUSR1)")])
 def test_a_master_that_is_killed_from_outside_fails_the_job_with_its_signal(yard, signal, status):
     job_id = yard.create(script(LONG))

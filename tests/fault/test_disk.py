@@ -113,9 +113,9 @@ def world(library, fake_yard, tmp_path_factory):
     daemon.stop()
 
 
-# Fails with: file_append() of store/objects/blob_writer.c takes what was not written for written: an object that cannot be read is acknowledged.
-# Fails with: upload_session_start() of api/storage/resumable.c that says 404 of what cannot be stored.
-# Fails with: changes_commit() of store/group_writer.c forgets COMMIT's outcome: acknowledged jobs and uploads are nowhere.
+# Fails with: file_append() of store/objects/blob_writer.c takes what was not written for written: an object that cannot be read is
+# acknowledged. Fails with: upload_session_start() of api/storage/resumable.c that says 404 of what cannot be stored. Fails with:
+# changes_commit() of store/group_writer.c forgets COMMIT's outcome: acknowledged jobs and uploads are nowhere.
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("count", [1, shim.FOREVER])
 @pytest.mark.parametrize("name", CALLS)
@@ -164,7 +164,8 @@ def test_a_job_waits_for_room_and_no_line_is_lost_or_doubled(faulty, fault, seed
 
 
 # Fails with: open_fail() of store/connection.c without medium_problem(): "disk I/O error (SQLite 4874)", and no word of why.
-# Fails with: files_open() of store/store.c without connection_open_fail(), as it was: "use the store: ... (SQLite 13)", by --cycles 2.
+# Fails with: files_open() of store/store.c without connection_open_fail(), as it was: "use the store: ... (SQLite 13)", by --cycles
+# 2.
 @pytest.mark.parametrize("fault", [long("full"), "broken"])
 def test_a_start_says_what_is_wrong_with_the_disk_or_serves(faulty, fault, seed, cycles):
     """Fails each write of a first start, and of a start with an existing state. The message names the path and the system's

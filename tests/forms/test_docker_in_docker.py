@@ -39,7 +39,8 @@ def test_what_the_matrix_tells_is_so(daemon, cell):
 
 @pytest.mark.long
 def test_a_daemon_beside_the_engine_never_has_a_gpu_at_the_same_time(daemon, tmp_path):
-    """Their machines have nothing in common but the engine. Fails with: contest_of() that finds no contest: both jobs ran at once."""
+    """Their machines have nothing in common but the engine. Fails with: contest_of() that finds no contest: both jobs ran at
+    once."""
     options = "--offline", "--gpus", "1", "--accelerators", "require"
     far = Daemon(tmp_path / "far", daemon.engine, *options, project="race-far")
     beside = Beside(tmp_path / "beside", daemon.engine, *options, "--engine", f"unix://{daemon.engine.path}", project="race-beside")

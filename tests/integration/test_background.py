@@ -120,7 +120,8 @@ def test_a_token_goes_to_its_own_daemon_alone(user, token):
 
 
 def test_the_address_of_a_killed_daemon_leads_to_no_other_program(user, token):
-    """Fails with: client_of() that takes an outdated address; and the default one with --token-file: the other program got the request."""
+    """Fails with: client_of() that takes an outdated address; and the default one with --token-file: the other program got the
+    request."""
     pid, port = re.search(r":(\d+) \(process (\d+)", user("start", "--listen", "127.0.0.1:0")).group(2, 1)
     os.kill(int(pid), signal.SIGKILL)  # the address file is not removed
     wait_until(lambda: "no daemon runs" in user("stop"))
@@ -156,7 +157,8 @@ def test_a_token_that_is_missing_is_told(user, token, tmp_path):
 
 
 def test_a_state_directory_without_a_daemon_is_not_another_daemon(user, tmp_path):
-    """Fails with: client_of() that takes the default address: the daemon there got what was meant for the named one, `reset --yes` too."""
+    """Fails with: client_of() that takes the default address: the daemon there got what was meant for the named one, `reset --yes`
+    too."""
     none = tmp_path / "none"
     (tmp_path / "config").write_text(f"state-dir = {none}\n")
     for words in (["reset", "--yes", "--state-dir", str(none)], ["jobs", "--config", str(tmp_path / "config")],
@@ -318,7 +320,8 @@ def test_other_shells_take_the_completions(user, shell, code):
 
 @pytest.mark.skipif(not shutil.which("zsh"), reason="zsh is not there")
 def test_zsh_completes_what_is_typed(user):
-    """In an interactive zsh. Fails with: bash_write() without first: zsh, which leaves --name=value one word, completed no value."""
+    """In an interactive zsh. Fails with: bash_write() without first: zsh, which leaves --name=value one word, completed no
+    value."""
     path = f"{os.path.dirname(program())}:{os.environ['PATH']}"
     pid, fd = pty.fork()
     if pid == 0:
@@ -346,8 +349,8 @@ def test_zsh_completes_what_is_typed(user):
 
 @pytest.mark.skipif(not shutil.which("fish"), reason="fish is not there")
 def test_fish_completes_another_command_behind_two_dashes(user, tmp_path):
-    """Fails with: __trainyard_behind left out: no command was offered. __trainyard_verb that takes any word, or does not look for --: words of
-    completion were offered to the other program."""
+    """Fails with: __trainyard_behind left out: no command was offered. __trainyard_verb that takes any word, or does not look for
+    --: words of completion were offered to the other program."""
     (tmp_path / "a-file").touch()
     path = f"{os.path.dirname(program())}:{os.environ['PATH']}"
 
@@ -396,7 +399,8 @@ def test_help_fits_80_columns_and_has_groups(user):
 
 
 def test_a_daemon_that_wrote_no_process_down_runs_already(user):
-    """Fails with: other_wait() that wants the process in the file: it waited for two minutes, and said that the directory is taken."""
+    """Fails with: other_wait() that wants the process in the file: it waited for two minutes, and said that the directory is
+    taken."""
     user("start", "--listen", "127.0.0.1:0")
     address = user.state / "address"
     url = address.read_text().splitlines()[0]

@@ -200,8 +200,8 @@ def test_times_survive_a_restart_and_do_not_go_back(new_daemon):
     daemon.stop()
 
 
-# Fails with: start_find() that does not ask state_is_there(), or only for a time that is past: running jobs met their deadlines, and
-# there was no way back; ahead_find() that leaves the file of a clock that is real now.
+# Fails with: start_find() that does not ask state_is_there(), or only for a time that is past: running jobs met their deadlines,
+# and there was no way back; ahead_find() that leaves the file of a clock that is real now.
 @pytest.mark.long
 def test_a_clock_that_was_behind_stays_real_once_it_is(new_daemon):
     daemon = new_daemon("--offline", "--clock", "steppable@2020-01-01T00:00:00Z").start()

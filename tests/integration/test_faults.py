@@ -101,7 +101,8 @@ def test_a_crash_is_tried_again_as_often_as_was_ordered(yard):
 
 
 def test_a_stockout_holds_each_job_that_it_hits(yard):
-    """Fails with: decision_on_commit() that keeps the row: the walk along the queue admitted 35 of 40, before the fault had its effect."""
+    """Fails with: decision_on_commit() that keeps the row: the walk along the queue admitted 35 of 40, before the fault had its
+    effect."""
     held = [yard.new_id() for _ in range(10)]
     for job_id in held:
         order(yard, "stockout", job=job_id, seconds=600)

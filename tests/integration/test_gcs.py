@@ -557,8 +557,8 @@ def test_what_cannot_be_truncated_is_not_left_open(mount, bucket):
     assert open_count() < before + 10 and bucket.get("kept") == b"x"
 
 
-# Fails with: read_ahead_raise() by fstatfs() (as it was): one that is killed as it waits for its own answer never ends. Seen once in
-# some thousand kills, on a busy machine.
+# Fails with: read_ahead_raise() by fstatfs() (as it was): one that is killed as it waits for its own answer never ends. Seen once
+# in some thousand kills, on a busy machine.
 @pytest.mark.long
 def test_one_that_is_killed_as_it_begins_ends(new_gone_daemon):
     daemon, mount, _ = new_gone_daemon

@@ -79,8 +79,8 @@ def test_new_entries_come_and_a_stop_ends_with_a_word(tmp_path):
         assert any(kind == GOAWAY for kind, *_ in frames), frames
 
 
-# Fails with: session_run() without session_wake() after it received something: an entry that was stored while a frame arrived did not
-# come before the next one.
+# Fails with: session_run() without session_wake() after it received something: an entry that was stored while a frame arrived did
+# not come before the next one.
 def test_entries_come_while_the_client_sends(front):
     with Peer(front.grpc_port) as peer:
         begun(peer, request(front))

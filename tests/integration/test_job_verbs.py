@@ -128,7 +128,8 @@ def test_a_trial_that_there_is_not_is_told(narrow_yard, crowd):
 
 
 def test_a_replica_that_there_is_not_is_told(narrow_yard, crowd):
-    """Fails with: replicas_check() that takes the job's own timeline alone: for a search nothing was printed, and the code was 0."""
+    """Fails with: replicas_check() that takes the job's own timeline alone: for a search nothing was printed, and the code was
+    0."""
     for job, has in [("runs", "master-replica-0"), ("customJobs", "workerpool0-0"), ("hyperparameterTuningJobs", "workerpool0-0")]:
         for words in ([], ["-f"]):
             said = verb(narrow_yard, "logs", *words, crowd[job], "--replica", "x", code=2)
@@ -203,7 +204,8 @@ def test_wait_tells_how_jobs_ended(yard):
 
 @pytest.mark.long
 def test_a_daemon_that_restarts_is_waited_for(new_daemon):
-    """Fails with: client_call() without its loop: both commands ended with 3. time_out() left out of jobs_await(): 3 in place of 124."""
+    """Fails with: client_call() without its loop: both commands ended with 3. time_out() left out of jobs_await(): 3 in place of
+    124."""
     daemon = new_daemon(engine=NO_ENGINE).start()
     daemon.listen = f"127.0.0.1:{daemon.port}"
     job = daemon.create(script("true"))
@@ -434,8 +436,8 @@ def test_what_is_printed_fits_the_terminal(yard, columns):
 
 
 def test_the_progress_of_a_wait_is_a_line_of_its_own(yard):
-    """Fails with: error_line_print() that clears no progress: "job_1 is RUNNINGtrainyard: No job ...". job_take() that shows none again: after
-    the end of one job nothing told of the other."""
+    """Fails with: error_line_print() that clears no progress: "job_1 is RUNNINGtrainyard: No job ...". job_take() that shows none
+    again: after the end of one job nothing told of the other."""
     runs, ends = yard.create(script(RUNS_ON)), yard.create(script("exit 0"))
     yard.until(runs, "RUNNING")
     said, code = on_terminal(yard, "wait", runs, "nosuch")

@@ -114,8 +114,8 @@ def last_line(job):
     return job.get("progress", {}).get("lastLine")
 
 
-# Fails with: started_note() that notes nothing; a resumed watch that sends only what changes; progress_lines_render() that sends the lines of
-# jobs that the filter has not; a listing that reads no log after a start.
+# Fails with: started_note() that notes nothing; a resumed watch that sends only what changes; progress_lines_render() that sends
+# the lines of jobs that the filter has not; a listing that reads no log after a start.
 def test_the_last_line_of_a_running_job_is_told(new_daemon):
     daemon = new_daemon().start()
     until = "until [ -e /%s ]; do sleep 0.05; done; "

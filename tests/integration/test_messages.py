@@ -82,9 +82,9 @@ def open_place():
     (["env", "--shell", "fihs"], r'--shell: "fihs" is not one of sh, fish, github; did you mean fish\?'),
 ])
 def test_what_is_misspelled_is_told_with_what_was_meant(words, told):
-    """Fails with: nearest_look_synonyms() left out: `ps` was told of ls. config_read_beside() without passes_on: `exec true` did not say that -- is
-    missing. unknown_refuse() without nearest_look(); config_take() that does not hand its names on; words_check()
-    without value_check()."""
+    """Fails with: nearest_look_synonyms() left out: `ps` was told of ls. config_read_beside() without passes_on: `exec true` did
+    not say that -- is missing. unknown_refuse() without nearest_look(); config_take() that does not hand its names on;
+    words_check() without value_check()."""
     done = run(*words)
     assert done.returncode == 2 and done.stdout == "", done
     assert re.fullmatch(rf"trainyard: {told} \(see trainyard (\w+ )?--help\)\n", done.stderr), done.stderr
@@ -192,7 +192,8 @@ def test_a_path_that_cannot_be_listened_at_is_told(tmp_path, there, told):
 
 
 def test_env_warns_of_an_address_where_nothing_answers(tmp_path):
-    """A killed daemon has no address any more; nothing answers at one that is given. Fails with: env_main() without silence_warn()."""
+    """A killed daemon has no address any more; nothing answers at one that is given. Fails with: env_main() without
+    silence_warn()."""
     daemon = Daemon(tmp_path, Engine(str(tmp_path / "none.sock"))).start()
     assert run("env", "--state-dir", daemon.state_dir).stderr == ""
     daemon.kill9()

@@ -173,8 +173,8 @@ OUTPUT = {"baseOutputDirectory": {"outputUriPrefix": "gs://lines/out"}}
 
 
 def test_jobs_are_removed_after_their_time(new_daemon):
-    """Fails with: a job_purge_next() that takes the newest, or jobs with models; rows_delete() without TRIAL_PURGE: a search was never removed; logs_purge()
-    left out: its lines were still listed."""
+    """Fails with: a job_purge_next() that takes the newest, or jobs with models; rows_delete() without TRIAL_PURGE: a search was
+    never removed; logs_purge() left out: its lines were still listed."""
     daemon = new_daemon("--offline", "--clock", "steppable", "--keep", "30d", "--stop-grace", "1").start()
     search, lines = Vertex(daemon, collection="hyperparameterTuningJobs"), Vertex(daemon, collection="trainingPipelines")
     name = search.create(tuning_job("exit 0", {"parameterId": "x", "doubleValueSpec": {"minValue": 0, "maxValue": 1}}))["name"]
@@ -241,7 +241,8 @@ def test_limits_that_are_none_are_refused(tmp_path):
 
 
 def test_reset_leaves_nothing(new_daemon):
-    """Fails with: a reset_step() without jobs_stop(); job_purge_any() that leaves jobs with models; objects_clear() that keeps buckets."""
+    """Fails with: a reset_step() without jobs_stop(); job_purge_any() that leaves jobs with models; objects_clear() that keeps
+    buckets."""
     daemon = new_daemon("--offline", "--stop-grace", "1").start()
     done = daemon.create(script("echo a line"))
     daemon.until(done, "SUCCEEDED")

@@ -263,8 +263,8 @@ def hang(_swarm, node):
 
 @pytest.mark.parametrize("go", [cut, *(pytest.param(other, marks=pytest.mark.long) for other in (drain, power_off, hang))])
 def test_jobs_of_a_lost_node_go_on_elsewhere(agents_up, new_daemon, monkeypatch, go):
-    """Fails with: without a patience the job waited for its node; without swarm_nodes_report() it waited for 15 minutes for one that
-    was drained or down."""
+    """Fails with: without a patience the job waited for its node; without swarm_nodes_report() it waited for 15 minutes for one
+    that was drained or down."""
     swarm, guests = agents_up, agents_up.nodes[1:]
     for node in swarm.nodes:
         ensure_test_images(node)

@@ -76,8 +76,8 @@ static int64_t logs_bytes(struct bench *bench)
 	return about.st_size;
 }
 
-/* Fails with: connection_shrink() left out of log_batch_purge(): the file kept its size. KEPT_PAGES 0: each job that came after made
- * it grow again. */
+/* Fails with: connection_shrink() left out of log_batch_purge(): the file kept its size. KEPT_PAGES 0: each job that came after
+ * made it grow again. */
 static void a_removed_log_gives_its_room_back(void **state)
 {
 	BENCH(state);

@@ -30,7 +30,8 @@ static enum status open_with(const char *content, struct token **ret_token)
 	return token_open(path, ret_token, NULL);
 }
 
-/* Fails with: line_read() that passes over what follows (as it was); is_token() without LENGTH_MIN; token_open() without access_token_is_ours(). */
+/* Fails with: line_read() that passes over what follows (as it was); is_token() without LENGTH_MIN; token_open() without
+ * access_token_is_ours(). */
 TEST(what_is_no_token_is_refused)
 {
 	static const char *const contents[] = { "",

@@ -488,8 +488,8 @@ static void a_job_that_only_waits_tells_once_that_the_engine_is_away(void **stat
 	history_end();
 }
 
-/* The walk along the queue reads the row from the store. Fails with: wait_report() for a run that is stale: the job was told that it
- * waits for its turn. */
+/* The walk along the queue reads the row from the store. Fails with: wait_report() for a run that is stale: the job was told that
+ * it waits for its turn. */
 static void a_job_that_is_cancelled_while_it_waits_is_not_told_that_it_waits(void **state)
 {
 	(void)state;

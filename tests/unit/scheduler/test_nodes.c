@@ -66,7 +66,8 @@ static void a_machine_that_is_away_holds_up_nobody(void **state)
 	assert_int_equal(count_in_log(bench, "goes", "Waiting for the container engine"), 0);
 }
 
-/* Fails with: jobs_add() without the assignment's node: after the restart the job was looked for on main, was lost and ran twice. */
+/* Fails with: jobs_add() without the assignment's node: after the restart the job was looked for on main, was lost and ran
+ * twice. */
 static void after_a_restart_a_job_is_on_its_machine(void **state)
 {
 	struct bench *bench = *state;

@@ -195,8 +195,8 @@ static void while_gpus_cannot_be_claimed_other_jobs_go_on(void **state)
 	job_await(bench, waits, JOB_RUNNING);
 }
 
-/* Its container was removed while its daemon was away, and another instance has taken the GPU. Fails with: decide_starting() that does not wait
- * for GPUs. */
+/* Its container was removed while its daemon was away, and another instance has taken the GPU. Fails with: decide_starting() that
+ * does not wait for GPUs. */
 static void a_job_is_not_started_again_with_a_gpu_that_was_taken(void **state)
 {
 	struct bench *bench = *state;

@@ -72,8 +72,8 @@ static void what_a_refused_commit_was_to_tell_is_told_by_the_next(void **state)
 	assert_int_equal(count_in_log(bench, "tune", "Unlike in the cloud"), 1);
 }
 
-/* Fails with: decision_on_commit() that keeps what a refused decision says: it was said twice that the job is tried again. Or nothing: nobody
- * was told that the engine was away, which was seen before the step. */
+/* Fails with: decision_on_commit() that keeps what a refused decision says: it was said twice that the job is tried again. Or
+ * that drops all of it: the log never said that the engine was away, which was seen before the step. */
 static void what_a_refused_step_said_is_said_once(void **state)
 {
 	static const char seen[] = "The container engine was away when the replica master 0 ended",

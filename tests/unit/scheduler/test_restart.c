@@ -207,8 +207,8 @@ static void witness_look(void *arg, const char *operation)
 	witness->stored = stored_restarts(witness->bench, witness->job);
 }
 
-/* Fails with: decide_renewal() with the order to make it at once, before its change is stored: a daemon that died in between left a container
- * with a restart that was not reported. */
+/* Fails with: decide_renewal() with the order to make it at once, before its change is stored: a daemon that died in between left a
+ * container with a restart that was not reported. */
 static void a_restart_is_stored_before_anything_is_made(void **state)
 {
 	struct bench *bench = *state;
@@ -230,8 +230,8 @@ static void a_restart_is_stored_before_anything_is_made(void **state)
 	job_check(bench, id, JOB_SUCCEEDED, NULL);
 }
 
-/* Fails with: fact_read() without JOURNAL_RESTARTED: the count began anew where the last container was removed as well, and what was ordered
- * for the first ones happened again. */
+/* Fails with: fact_read() without JOURNAL_RESTARTED: the count began anew where the last container was removed as well, and what
+ * was ordered for the first ones happened again. */
 static void restarts_are_counted_across_daemons(void **state)
 {
 	struct bench *bench = *state;

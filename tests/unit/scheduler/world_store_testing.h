@@ -313,8 +313,8 @@ static void lines_check(const struct job *row, const struct job_change *change)
 				change->lines[i].text);
 }
 
-/* A job that a stored stockout holds is not let in before its time. Fails with: decision_on_commit() that keeps the row after a change
- * of lines and injections alone: the walk along the queue let the job in, before the fault had its effect. */
+/* A job that a stored stockout holds is not let in before its time. Fails with: decision_on_commit() that keeps the row after a
+ * change of lines and injections alone: the walk along the queue let the job in, before the fault had its effect. */
 static void stockout_check(const struct client_job *job, const struct job_change *change)
 {
 	for (size_t i = 0; i < job->injection_count; i++)

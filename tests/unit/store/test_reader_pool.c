@@ -138,8 +138,8 @@ static unsigned waiting_in(struct reader_pool *pool)
 	return waiting;
 }
 
-/* Fails with: idle_take() with one limit for all (as it was): a caller that goes first waited, in vain after ten seconds; or one that does not
- * had what is kept.
+/* Fails with: idle_take() with one limit for all (as it was): a caller that goes first waited, in vain after ten seconds; or one
+ * that does not had what is kept.
  * Fails with: time_is_up() that ends all queries. */
 static void who_goes_first_finds_a_reader_when_others_have_all(void **state)
 {

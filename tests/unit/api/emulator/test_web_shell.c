@@ -201,9 +201,9 @@ static struct shell_session *session_named(struct shell_sessions *sessions, cons
 
 #define session_opened(sessions, keep_s) session_named(sessions, "a", keep_s)
 
-/* Fails with: shell_reader_leave() that ends the session; shell_reader_read() without one of its three is_present(); kept_read() from
- * the first byte kept; shell_session_type() that knows no position; keeper_main() that ends none; a shell_reader_leave() of which
- * a keeper that waits hears nothing. */
+/* Fails with: shell_reader_leave() that ends the session; shell_reader_read() without one of its three is_present(); kept_read()
+ * from the first byte kept; shell_session_type() that knows no position; keeper_main() that ends none; a shell_reader_leave() of
+ * which a keeper that waits hears nothing. */
 TEST(a_session_goes_on_without_a_reader_for_a_time)
 {
 	struct shell_sessions *sessions = shell_sessions_new();

@@ -68,7 +68,8 @@ static const char *console_find(void *arg, const char *name)
 	return strcmp(name, "X-Trainyard-Console") == 0 ? "1" : NULL;
 }
 
-/* Fails with: is_console_read() without its method, without `failed`, or without the browser's name: what was done was not listed. */
+/* Fails with: is_console_read() without its method, without `failed`, or without the browser's name: what was done was not
+ * listed. */
 static void what_a_page_reads_is_counted_alone(void **state)
 {
 	static const struct {

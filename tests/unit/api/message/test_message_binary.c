@@ -293,8 +293,8 @@ static char *any_hex(const char *member)
 	return hex_of(&bytes);
 }
 
-/* Fails with: any_encode() that refuses what has no type: one such entry, and no page of the log with it could be read; that writes the
- * name of a type that is not known alone (as it did): the payload was gone. */
+/* Fails with: any_encode() that refuses what has no type: one such entry, and no page of the log with it could be read; that writes
+ * the name of a type that is not known alone (as it did): the payload was gone. */
 static void any_that_is_not_known_is_a_struct(void **state)
 {
 	static const char *const unknown[] = { "{'value':'CA=='}", "{'@type':1}",

@@ -237,7 +237,8 @@ static void behind_a_long_queue_nobody_looks_further(void **state)
 	assert_non_null(start_estimate.assignment);
 }
 
-/* Fails with: start_estimate_make() that tells the one behind the other (as it was): the first text leaked, and the name of the other job stayed. */
+/* Fails with: start_estimate_make() that tells the one behind the other (as it was): the first text leaked, and the name of the
+ * other job stayed. */
 static void a_machine_that_does_not_tell_leaves_a_long_queue_open(void **state)
 {
 	BENCH(state);

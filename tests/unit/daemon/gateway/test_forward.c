@@ -139,8 +139,8 @@ static void much_goes_both_ways_at_once(void **state)
 	expect_end(client);
 }
 
-/* Fails with: flow_move() that takes full buffers for a broken connection, or a part for all; connection_wait() that does not wait for
- * room. */
+/* Fails with: flow_move() that takes full buffers for a broken connection, or a part for all; connection_wait() that does not wait
+ * for room. */
 static void a_server_that_reads_late_gets_all(void **state)
 {
 	enum { STUCK_MS = 200 }; /* if nothing moves for this long, all buffers on the way are full */

@@ -243,7 +243,8 @@ static unsigned attempt_of_token(const struct lab *lab, uint16_t port)
 	return token.attempt;
 }
 
-/* Fails with: gateway_open() that does not take the attempt of a gateway that is open: the second attempt's tokens were the first's. */
+/* Fails with: gateway_open() that does not take the attempt of a gateway that is open: the second attempt's tokens were the
+ * first's. */
 static void the_next_attempt_has_tokens_of_its_own(void **state)
 {
 	struct lab *lab = *state;

@@ -289,8 +289,8 @@ static struct gcs_wait wait_of(struct gcs_waits *waits, pid_t caller, int64_t ag
 	return wait;
 }
 
-/* Fails with: left_us() without gcs_caller_is_ending(); without call.until_us; gcs_wait_lock() that lets an exiting process go on for a
- * while without a place. */
+/* Fails with: left_us() without gcs_caller_is_ending(); without call.until_us; gcs_wait_lock() that lets an exiting process go on
+ * for a while without a place. */
 static void who_ends_or_comes_late_waits_less(void **state)
 {
 	enum { AGO_US = (GCS_ENDING_S + 1) * US_PER_S };

@@ -2,9 +2,8 @@
 /* Tests how the engine reports an exit, which events, listings and the end of output can all show. */
 #include "tests/unit/scheduler/engine/docker_testing.h"
 
-/* Fails with: replica_died() that takes no signal, or takes that of another container: what was stopped from outside was the program's
- * fault; or of an earlier life of the link; signal_note() that
- * takes any signal for a deadly one, or believes a label. */
+/* Fails with: replica_died() that takes no signal, or takes that of another container: what was stopped from outside was the
+ * program's fault; or of an earlier life of the link; signal_note() that takes any signal for a deadly one, or believes a label. */
 static void an_exit_tells_whether_a_signal_was_sent(void **state)
 {
 	static const struct {

@@ -227,8 +227,9 @@ static void a_container_without_its_copies_is_made_again(void **state)
 	expect_event(lab, ENGINE_REPLICA_STARTED);
 }
 
-/* To look for the mark, the engine mounts the container's file system. Fails with: start_created() without given_note_take(): of a job
- * of 16 replicas it took a fifth of the time; without the id: the container made by another daemon was started without its copies. */
+/* To look for the mark, the engine mounts the container's file system. Fails with: start_created() without given_note_take(): of a
+ * job of 16 replicas it took a fifth of the time; without the id: the container made by another daemon was started without its
+ * copies. */
 static void copies_that_were_just_put_are_not_looked_for(void **state)
 {
 	struct lab *lab = *state;

@@ -29,8 +29,8 @@ static void dial(const char *path, bool *ret_closed, bool *ret_open)
 	*ret_open = open_us != 0;
 }
 
-/* Fails with: route_dial() that sets closed_us in any case: a drained node was never lost. agents_find() that sets open_us before it
- * looks at the manager's own agent. */
+/* Fails with: route_dial() that sets closed_us in any case: a drained node was never lost. agents_find() that sets open_us before
+ * it looks at the manager's own agent. */
 static void a_connection_that_fails_says_why(void **state)
 {
 	static const struct {

@@ -130,7 +130,8 @@ static void time_and_lines_say_when(void **state)
 	assert_int_equal(fault_wait_us(line, &context, true), 0);
 }
 
-/* Fails with: fault_drawn() without the seed; that is always true; that draws for what is certain; a rule of chance that hits once. */
+/* Fails with: fault_drawn() without the seed; that is always true; that draws for what is certain; a rule of chance that hits
+ * once. */
 static void luck_depends_on_seed_rule_and_context_alone(void **state)
 {
 	AUTO(fault_rule) struct fault_rule *rule = rule_of("{\"fault\": \"oom\", \"probability\": 0.25}");

@@ -38,7 +38,8 @@ static bool injections(struct fault_registry *registry, const struct fault_conte
 
 #define ANSWER "{\"fault\": \"httpStatus\", \"httpStatus\": 503, \"method\": \"ml.*\", \"count\": 2}"
 
-/* Fails with: is_used_up() that is false; stored_take() that begins with injections 0; fault_registry_count() that stores nothing; fault_registry_return() that gives nothing back. */
+/* Fails with: is_used_up() that is false; stored_take() that begins with injections 0; fault_registry_count() that stores nothing;
+ * fault_registry_return() that gives nothing back. */
 static void a_rule_is_used_up_and_its_injections_outlive_the_registry(void **state)
 {
 	BENCH(state);
@@ -60,7 +61,8 @@ static void a_rule_is_used_up_and_its_injections_outlive_the_registry(void **sta
 	fault_registry_free(registry);
 }
 
-/* Fails with: fault_registry_remove() that leaves the rule in the book, or in the store; fault_registry_clear() that leaves the book as it is. */
+/* Fails with: fault_registry_remove() that leaves the rule in the book, or in the store; fault_registry_clear() that leaves the
+ * book as it is. */
 static void rules_are_taken_back(void **state)
 {
 	BENCH(state);
@@ -111,7 +113,8 @@ static void a_line_marks_its_container_once(void **state)
 	fault_registry_free(registry);
 }
 
-/* Fails with: line_fits() with the line's end, of which "$" knows a line feed alone; a pattern that is read by bytes (as they were). */
+/* Fails with: line_fits() with the line's end, of which "$" knows a line feed alone; a pattern that is read by bytes (as they
+ * were). */
 static void a_pattern_is_of_the_characters_of_a_line(void **state)
 {
 	static const struct {

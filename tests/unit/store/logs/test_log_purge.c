@@ -47,8 +47,8 @@ static void a_log_of_many_slices_goes_and_the_others_of_its_job_stay(void **stat
 	log_source_unref(b);
 }
 
-/* Fails with: log_purge() that ends with the first job: a was still listed. log_forget() that keeps the batch's numbering: "again" was
- * stored for a source that is gone, and never read. */
+/* Fails with: log_purge() that ends with the first job: a was still listed. log_forget() that keeps the batch's numbering: "again"
+ * was stored for a source that is gone, and never read. */
 static void it_goes_from_all_jobs_and_comes_again_with_the_next_entry(void **state)
 {
 	BENCH(state);
