@@ -223,8 +223,8 @@ const struct config_item config_items[] = {
 	     .detail = "A socket at a path has mode 0600, and is removed at the end."),
 	TEXT("grpc", "TRAINYARD_GRPC", grpc, BOTH, "ADDR:PORT", listen_valid,
 	     "ADDR:PORT, such as 127.0.0.1:8091", "where to serve clients that speak gRPC",
-	     .detail = "With TLS (a certificate for `localhost`) and without, where tokens travel in clear. "
-		       "Port 0 takes any free one, which `/healthz` shows. Clients have to trust "
+	     .detail = "With TLS (a certificate for `localhost`) and without TLS, where tokens travel in "
+		       "clear. Port 0 takes any free one, which `/healthz` shows. Clients have to trust "
 		       "`local-ca/bundle.crt` of the state directory; with this option `env` points them to "
 		       "it.",
 	     .default_words = "not served", .page = "vertex-ai.md"),
@@ -239,7 +239,8 @@ const struct config_item config_items[] = {
 	     .default_words = "no token", .page = "authentication.md"),
 	LIST("host-name", "TRAINYARD_HOST_NAME", host_names, "NAME", host_name_valid,
 	     "a name such as trainyard.example",
-	     "a host name that requests may come by; auto: those of the daemon's own container; may be repeated",
+	     "a host name under which clients may call; auto: those of the daemon's own container; may be "
+	     "repeated",
 	     .detail = "Besides `localhost` and the address itself. `auto` stands for the machine's own name "
 		       "and, if the daemon is in a container of the engine, for that container's name and "
 		       "its aliases in networks (its service name in a compose file)."),
@@ -305,7 +306,7 @@ const struct config_item config_items[] = {
 	     .default_words = "`DOCKER_CONFIG`, else `~/.docker`"),
 	TEXT("networks", "TRAINYARD_NETWORKS", networks, CONFIG_SERVE, "CIDR", networks_valid,
 	     "an IPv4 network of 8 to 24 bits, such as 10.213.0.0/16",
-	     "the addresses that the jobs' networks are cut from", .otherwise = "10.213.0.0/16"),
+	     "the block of addresses from which each job's network gets a part", .otherwise = "10.213.0.0/16"),
 	FLAG("offline", "TRAINYARD_OFFLINE", offline, "never pull an image: use those the engine has"),
 	FLAG("stop-jobs", "TRAINYARD_STOP_JOBS", stop_jobs,
 	     "stop running jobs at the end, rather than leave them running"),

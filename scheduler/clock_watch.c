@@ -47,6 +47,6 @@ void clock_watch_note(struct clock_watch *watch, const struct clock *clock)
 	watch->set_us = clock_mono_us(clock);
 	log_event(LOG_WARNING, "clock-jumped", "by_s=%+.3f hint=\"%s\"", (double)by_us / 1e6,
 		  by_us > 0 ? "the machine's clock was put forward, or the machine slept"
-			    : "the machine's clock was put back: times of jobs and their logs stand still "
-			      "until it is where it was");
+			    : "the machine's clock was put back: times of jobs and logs stand still until it "
+			      "has passed its former time");
 }

@@ -14,7 +14,8 @@ static const char code[] = "cloud-tried", code_failed[] = "call-failed";
 static char *call_describe(const char *host, bool cut_off)
 {
 	if (!cut_off)
-		return memory_printf("The program called %s, which is not emulated: it is the real one.",
+		return memory_printf("The program called %s, which is not emulated: the call goes to the "
+				     "real service.",
 				     host);
 	return memory_printf("The program tried to reach %s, which is cut off (--egress none).",
 			     *host ? host : "a host that it did not name");

@@ -7,7 +7,7 @@
 #define OF(NAME) "google.cloud.aiplatform.v1." NAME
 
 static const struct enum_value job_state_values[] = {
-	{ "JOB_STATE_UNSPECIFIED", 0, "Not said." },
+	{ "JOB_STATE_UNSPECIFIED", 0, "Not specified." },
 	{ "JOB_STATE_QUEUED", 1, "Accepted; waits for capacity." },
 	{ "JOB_STATE_PENDING", 2, "Images are pulled and replicas are started." },
 	{ "JOB_STATE_RUNNING", 3, "Every replica runs." },
@@ -15,10 +15,10 @@ static const struct enum_value job_state_values[] = {
 	{ "JOB_STATE_FAILED", 5, "The program or its start failed; error says why." },
 	{ "JOB_STATE_CANCELLING", 6, "Told to end; replicas are being stopped." },
 	{ "JOB_STATE_CANCELLED", 7, "Ended because it was told to." },
-	{ "JOB_STATE_PAUSED", 8, "No job of training gets there." },
-	{ "JOB_STATE_EXPIRED", 9, "No job of training gets there." },
-	{ "JOB_STATE_UPDATING", 10, "No job of training gets there." },
-	{ "JOB_STATE_PARTIALLY_SUCCEEDED", 11, "No job of training gets there." },
+	{ "JOB_STATE_PAUSED", 8, "Never the state of a training job." },
+	{ "JOB_STATE_EXPIRED", 9, "Never the state of a training job." },
+	{ "JOB_STATE_UPDATING", 10, "Never the state of a training job." },
+	{ "JOB_STATE_PARTIALLY_SUCCEEDED", 11, "Never the state of a training job." },
 	END_OF_VALUES,
 };
 const struct enum_type aiplatform_job_state = { OF("JobState"), job_state_values };
@@ -65,7 +65,7 @@ static const struct field list_request_fields[] = {
 	FIELD(2, "filter", STRING, 0,
 	      "Which ones: terms such as state=\"JOB_STATE_FAILED\" AND labels.env=dev. Empty: all."),
 	FIELD(3, "pageSize", INT32, 0, "How many at most."),
-	FIELD(4, "pageToken", STRING, 0, "The nextPageToken of the page before."),
+	FIELD(4, "pageToken", STRING, 0, "The nextPageToken of the previous page."),
 	FIELD(5, "readMask", MASK, 0, "Which fields to show; all unless given."),
 	END_OF_FIELDS,
 };

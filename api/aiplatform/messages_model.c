@@ -6,7 +6,7 @@
 #define OF(NAME) "google.cloud.aiplatform.v1." NAME
 
 static const struct field exec_fields[] = {
-	FIELD(1, "command", STRING, REPEATED, "The command; it is well when it exits with 0."),
+	FIELD(1, "command", STRING, REPEATED, "The command; the container is well if it exits with 0."),
 	END_OF_FIELDS,
 };
 static const struct message exec_action = { OF("Probe.ExecAction"), exec_fields, "A command to run." };
@@ -51,12 +51,12 @@ static const struct field probe_fields[] = {
 	CHOICE("probe_type", 4, "httpGet", http_get_action, 0, "a request, or"),
 	CHOICE("probe_type", 5, "grpc", grpc_action, 0, "a call, or"),
 	CHOICE("probe_type", 6, "tcpSocket", tcp_socket_action, 0, "a connection."),
-	FIELD(7, "failureThreshold", INT32, 0, "How often it must fail to count."),
-	FIELD(8, "successThreshold", INT32, 0, "How often it must be well to count."),
+	FIELD(7, "failureThreshold", INT32, 0, "After how many failures the container is not well."),
+	FIELD(8, "successThreshold", INT32, 0, "After how many successes the container is well again."),
 	FIELD(9, "initialDelaySeconds", INT32, 0, "How long to wait first."),
 	END_OF_FIELDS,
 };
-static const struct message probe = { OF("Probe"), probe_fields, "How a container's health is told." };
+static const struct message probe = { OF("Probe"), probe_fields, "How a container's health is checked." };
 
 static const struct field port_fields[] = {
 	FIELD(3, "containerPort", INT32, 0, "From 1 to 65535."),
@@ -94,7 +94,7 @@ static const struct message predict_schemata = { OF("PredictSchemata"), predict_
 						 "What predictions take and give." };
 
 static const struct enum_value source_type_values[] = {
-	{ "MODEL_SOURCE_TYPE_UNSPECIFIED", 0, "Not said." },
+	{ "MODEL_SOURCE_TYPE_UNSPECIFIED", 0, "Not specified." },
 	{ "AUTOML", 1, "Trained by AutoML." },
 	{ "CUSTOM", 2, "Uploaded, or trained by custom training." },
 	{ "BQML", 3, "Trained in BigQuery." },
@@ -161,7 +161,7 @@ static const struct field list_request_fields[] = {
 	FIELD(2, "filter", STRING, 0,
 	      "Which ones: terms such as display_name=\"m\" AND labels.env=dev. Empty: all."),
 	FIELD(3, "pageSize", INT32, 0, "How many at most."),
-	FIELD(4, "pageToken", STRING, 0, "The nextPageToken of the page before."),
+	FIELD(4, "pageToken", STRING, 0, "The nextPageToken of the previous page."),
 	FIELD(5, "readMask", MASK, 0, "Which fields to show; all unless given."),
 	FIELD(6, "orderBy", STRING, 0, "In which order; without effect: the newest come first."),
 	END_OF_FIELDS,
@@ -178,7 +178,7 @@ const struct message aiplatform_model_list_response = { OF("ListModelsResponse")
 							"A page of models." };
 
 static const struct field versions_request_fields[] = {
-	FIELD(2, "pageToken", STRING, 0, "The nextPageToken of the page before."),
+	FIELD(2, "pageToken", STRING, 0, "The nextPageToken of the previous page."),
 	FIELD(3, "pageSize", INT32, 0, "How many at most."),
 	FIELD(4, "filter", STRING, 0, "Which ones, as in a list of models. Empty: all."),
 	FIELD(5, "readMask", MASK, 0, "Which fields to show; all unless given."),

@@ -21,8 +21,9 @@ const struct message aiplatform_operation = { "google.longrunning.Operation", op
 static const struct field operation_list_request_fields[] = {
 	FIELD(1, "filter", STRING, 0, "Which ones: done=true. Empty: all."),
 	FIELD(2, "pageSize", INT32, 0, "How many at most."),
-	FIELD(3, "pageToken", STRING, 0, "The nextPageToken of the page before."),
-	FIELD(5, "returnPartialSuccess", BOOL, 0, "Tell what can be told; without effect."),
+	FIELD(3, "pageToken", STRING, 0, "The nextPageToken of the previous page."),
+	FIELD(5, "returnPartialSuccess", BOOL, 0,
+	      "Give the operations that can be read, if others cannot; without effect."),
 	END_OF_FIELDS,
 };
 const struct message aiplatform_operation_list_request = { "google.longrunning.ListOperationsRequest",
@@ -32,7 +33,7 @@ const struct message aiplatform_operation_list_request = { "google.longrunning.L
 static const struct field operation_list_response_fields[] = {
 	MESSAGE(1, "operations", aiplatform_operation, REPEATED, "The operations, newest first."),
 	FIELD(2, "nextPageToken", STRING, 0, "Asks for the next page; absent on the last."),
-	FIELD(3, "unreachable", STRING, REPEATED, "What could not be told."),
+	FIELD(3, "unreachable", STRING, REPEATED, "What could not be read."),
 	END_OF_FIELDS,
 };
 const struct message aiplatform_operation_list_response = { "google.longrunning.ListOperationsResponse",
@@ -48,7 +49,7 @@ const struct message aiplatform_operation_wait_request = { "google.longrunning.W
 							   "How long to wait." };
 
 static const struct field generic_operation_metadata_fields[] = {
-	MESSAGE(1, "partialFailures", aiplatform_status, REPEATED | OUT, "What failed, and did not end it."),
+	MESSAGE(1, "partialFailures", aiplatform_status, REPEATED | OUT, "Failures that did not end it."),
 	FIELD(2, "createTime", TIMESTAMP, OUT, "When it began."),
 	FIELD(3, "updateTime", TIMESTAMP, OUT, "When it was changed last."),
 	END_OF_FIELDS,
@@ -71,7 +72,7 @@ const struct message aiplatform_delete_operation_metadata_beta = {
 
 static const struct field location_fields[] = {
 	FIELD(1, "name", STRING, 0, "projects/P/locations/L"),
-	FIELD(2, "labels", STRING, MAP, "Marks of the service's on it."),
+	FIELD(2, "labels", STRING, MAP, "The service's own labels on it."),
 	FIELD(3, "metadata", STRUCT, ANY, "What the service tells of it."),
 	FIELD(4, "locationId", STRING, 0, "us-central1 and its like."),
 	FIELD(5, "displayName", STRING, 0, "Its name, for people."),
@@ -83,7 +84,7 @@ const struct message aiplatform_location = { "google.cloud.location.Location", l
 static const struct field location_list_request_fields[] = {
 	FIELD(2, "filter", STRING, 0, "Which ones; without effect."),
 	FIELD(3, "pageSize", INT32, 0, "How many at most."),
-	FIELD(4, "pageToken", STRING, 0, "The nextPageToken of the page before."),
+	FIELD(4, "pageToken", STRING, 0, "The nextPageToken of the previous page."),
 	FIELD(5, "extraLocationTypes", STRING, REPEATED, "Kinds of locations to add; without effect."),
 	END_OF_FIELDS,
 };

@@ -6,7 +6,7 @@
 #define OF(NAME) "google.cloud.aiplatform.v1." NAME
 
 static const struct enum_value pipeline_state_values[] = {
-	{ "PIPELINE_STATE_UNSPECIFIED", 0, "Not said." },
+	{ "PIPELINE_STATE_UNSPECIFIED", 0, "Not specified." },
 	{ "PIPELINE_STATE_QUEUED", 1, "Accepted; waits for others to end." },
 	{ "PIPELINE_STATE_PENDING", 2, "Its job is being started." },
 	{ "PIPELINE_STATE_RUNNING", 3, "Its job runs, or its model is being uploaded." },
@@ -14,7 +14,7 @@ static const struct enum_value pipeline_state_values[] = {
 	{ "PIPELINE_STATE_FAILED", 5, "Its job or the upload failed; error says why." },
 	{ "PIPELINE_STATE_CANCELLING", 6, "Told to end." },
 	{ "PIPELINE_STATE_CANCELLED", 7, "Ended because it was told to." },
-	{ "PIPELINE_STATE_PAUSED", 8, "No pipeline of custom training gets there." },
+	{ "PIPELINE_STATE_PAUSED", 8, "Never the state of a pipeline of custom training." },
 	END_OF_VALUES,
 };
 const struct enum_type aiplatform_pipeline_state = { OF("PipelineState"), pipeline_state_values };
@@ -77,7 +77,8 @@ static const struct field input_data_config_fields[] = {
 	       "Where the data are written to, or"),
 	FIELD(9, "annotationSchemaUri", STRING, 0, "Of which kind the annotations are."),
 	CHOICE("destination", 10, "bigqueryDestination", bigquery_destination, 0, "in BigQuery."),
-	FIELD(11, "persistMlUseAssignment", BOOL, 0, "Keep what is used for what."),
+	FIELD(11, "persistMlUseAssignment", BOOL, 0,
+	      "Store which data are used for training, validation and test."),
 	CHOICE("split", 12, "stratifiedSplit", stratified_split, 0, "evenly over a column's values."),
 	END_OF_FIELDS,
 };
@@ -109,7 +110,7 @@ static const struct field training_pipeline_fields[] = {
 	END_OF_FIELDS,
 };
 const struct message aiplatform_training_pipeline = { OF("TrainingPipeline"), training_pipeline_fields,
-						      "A job, and what becomes of what it trained." };
+						      "A job, and the model that it trains." };
 
 static const struct field training_pipeline_list_response_fields[] = {
 	MESSAGE(1, "trainingPipelines", aiplatform_training_pipeline, REPEATED,

@@ -7,7 +7,7 @@
 
 static const struct enum_value accelerator_type_values[] = {
 	{ "ACCELERATOR_TYPE_UNSPECIFIED", 0, "No accelerator." },
-	{ "NVIDIA_TESLA_K80", 1, "Nvidia K80 GPU, which the service has no more." },
+	{ "NVIDIA_TESLA_K80", 1, "Nvidia K80 GPU, which the service no longer has." },
 	{ "NVIDIA_TESLA_P100", 2, "Nvidia P100 GPU." },
 	{ "NVIDIA_TESLA_V100", 3, "Nvidia V100 GPU." },
 	{ "NVIDIA_TESLA_P4", 4, "Nvidia P4 GPU." },
@@ -30,7 +30,7 @@ static const struct enum_value accelerator_type_values[] = {
 const struct enum_type aiplatform_accelerator_type = { OF("AcceleratorType"), accelerator_type_values };
 
 static const struct enum_value affinity_values[] = {
-	{ "TYPE_UNSPECIFIED", 0, "Not said." },
+	{ "TYPE_UNSPECIFIED", 0, "Not specified." },
 	{ "NO_RESERVATION", 1, "Uses no reservation." },
 	{ "ANY_RESERVATION", 2, "Uses whichever reservation fits." },
 	{ "SPECIFIC_RESERVATION", 3, "Uses the reservations that are named." },
@@ -144,12 +144,12 @@ const struct enum_type aiplatform_strategy = { OF("Scheduling.Strategy"), strate
 
 static const struct field scheduling_fields[] = {
 	FIELD(1, "timeout", DURATION, 0,
-	      "The job is cancelled when it has been running for so long; 7 days unless given."),
+	      "How long the job may run before it is cancelled; 7 days unless given."),
 	FIELD(3, "restartJobOnWorkerRestart", BOOL, 0,
-	      "Start the whole job again when one replica had to be."),
+	      "Restart the whole job when one replica had to be restarted."),
 	ENUM(4, "strategy", aiplatform_strategy, 0,
 	     "How capacity is got: with SPOT a lost replica restarts the whole job, FLEX_START waits."),
-	FIELD(5, "disableRetries", BOOL, 0, "Try nothing again once the job was running."),
+	FIELD(5, "disableRetries", BOOL, 0, "Try the job never again once it was running."),
 	FIELD(6, "maxWaitDuration", DURATION, 0,
 	      "With FLEX_START: how long to wait for capacity; a day unless given, 0s: for ever."),
 	END_OF_FIELDS,

@@ -150,9 +150,11 @@ static const struct message median = { OF("StudySpec.MedianAutomatedStoppingSpec
 				       "Stops trials that are below the median of the others." };
 
 static const struct field convex_fields[] = {
-	FIELD(1, "maxStepCount", INT64, 0, "Where trials end, and what is predicted."),
-	FIELD(2, "minStepCount", INT64, 0, "No trial is stopped before; a tenth of the most unless given."),
-	FIELD(3, "minMeasurementCount", INT64, 0, "So many reports are needed; 5 unless given."),
+	FIELD(1, "maxStepCount", INT64, 0, "The step at which trials end, for which the metric is predicted."),
+	FIELD(2, "minStepCount", INT64, 0,
+	      "No trial is stopped before this step; a tenth of maxStepCount unless given."),
+	FIELD(3, "minMeasurementCount", INT64, 0,
+	      "A trial is stopped only after this number of reports; 5 unless given."),
 	FIELD(4, "learningRateParameterName", STRING, 0,
 	      "The parameter that is the learning rate; kept, and not used."),
 	FIELD(5, "useElapsedDuration", BOOL, 0, "Goes by elapsed time, not by steps."),
@@ -175,10 +177,11 @@ static const struct field stopping_config_fields[] = {
 	FIELD(1, "shouldStopAsap", BOOL, WRAPPED, "Stop now, and the running trials too."),
 	MESSAGE(2, "minimumRuntimeConstraint", time_constraint, 0, "Go on until then at least."),
 	MESSAGE(3, "maximumRuntimeConstraint", time_constraint, 0, "Go on until then at most."),
-	FIELD(4, "minNumTrials", INT32, WRAPPED, "So many trials at least."),
-	FIELD(5, "maxNumTrials", INT32, WRAPPED, "So many trials at most."),
-	FIELD(6, "maxNumTrialsNoProgress", INT32, WRAPPED, "Stop after so many trials without a better one."),
-	FIELD(7, "maxDurationNoProgress", DURATION, 0, "Stop after so long without a better one."),
+	FIELD(4, "minNumTrials", INT32, WRAPPED, "The minimum number of trials."),
+	FIELD(5, "maxNumTrials", INT32, WRAPPED, "The maximum number of trials."),
+	FIELD(6, "maxNumTrialsNoProgress", INT32, WRAPPED,
+	      "Stop after this number of trials without a better one."),
+	FIELD(7, "maxDurationNoProgress", DURATION, 0, "Stop after this time without a better trial."),
 	END_OF_FIELDS,
 };
 static const struct message stopping_config = { OF("StudySpec.StudyStoppingConfig"), stopping_config_fields,

@@ -30,7 +30,7 @@ static const struct message trial_parameter = { OF("Trial.Parameter"), trial_par
 						"One parameter of a trial." };
 
 static const struct enum_value trial_state_values[] = {
-	{ "STATE_UNSPECIFIED", 0, "Not said." },
+	{ "STATE_UNSPECIFIED", 0, "Not specified." },
 	{ "REQUESTED", 1, "Asked for, and not yet there." },
 	{ "ACTIVE", 2, "Runs, or is about to." },
 	{ "STOPPING", 3, "Is being stopped early." },
@@ -65,7 +65,7 @@ const struct message aiplatform_trial = { OF("Trial"), trial_fields, "One point 
 		FIELD(5, "maxTrialCount", INT32, REQUIRED, "How many trials."),                              \
 		FIELD(6, "parallelTrialCount", INT32, REQUIRED, "How many of them at once."),                \
 		FIELD(7, "maxFailedTrialCount", INT32, 0,                                                    \
-		      "The job fails when so many trials have; 0: the service decides."),                    \
+		      "The job fails when this number of trials have failed; 0: the service decides."),      \
 		MESSAGE(8, "trialJobSpec", aiplatform_custom_job_spec, REQUIRED,                             \
 			"What each trial runs, and on which machines."),                                     \
 		MESSAGE(9, "trials", aiplatform_trial, REPEATED | OUT, "The trials."),                       \
@@ -111,7 +111,7 @@ static const struct field tuning_task_inputs_fields[] = {
 	FIELD(3, "maxTrialCount", INT32, REQUIRED, "How many trials."),
 	FIELD(4, "parallelTrialCount", INT32, REQUIRED, "How many of them at once."),
 	FIELD(5, "maxFailedTrialCount", INT32, 0,
-	      "The job fails when so many trials have; 0: the service decides."),
+	      "The job fails when this number of trials have failed; 0: the service decides."),
 	END_OF_FIELDS,
 };
 const struct message aiplatform_tuning_task_inputs = { OF("schema.HyperparameterTuningTaskInputs"),

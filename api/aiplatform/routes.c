@@ -44,7 +44,7 @@ const struct discovery_api aiplatform_beta_api = API("v1beta1");
 		  .path = PLACE "/operations/{operation}:cancel",                                            \
 		  .handler = operation_cancel_handle,                                                        \
 		  .doc = DOC("name", aiplatform_empty,                                                       \
-			     "Comes too late: operations are done when they are told of."),                  \
+			     "Comes too late: operations are done when their names are answered."),         \
 		  .rpc = CALL("CancelOperation", named_request, "/operations/*", empty) },                   \
 	{                                                                                                    \
 		.method = "POST", .path = PLACE "/operations/{operation}:wait",                              \

@@ -17,15 +17,18 @@ static const struct enum_value kind_values[] = {
 	VALUE("crash", 4, "The same with the code of SIGSEGV or SIGABRT: the whole job is tried again."),
 	VALUE("stop", 5, "A replica's machine is shut down: SIGTERM, then as preempt."),
 	VALUE("stockout", 6,
-	      "Nothing is left to run the job on: it waits for seconds, or fails without them."),
+	      "No machine is left for the job: it waits for the time in seconds, or fails if none is given."),
 	VALUE("imagePull", 7, "The job's image is not found."),
 	VALUE("quota", 8, "Calls that create jobs are refused for want of quota."),
 	VALUE("httpStatus", 9, "Calls are answered with an error."),
-	VALUE("timeout", 10, "Calls are answered after seconds; without them their connection is closed."),
+	VALUE("timeout", 10, "Calls are answered after the time in seconds; if none is given, their "
+			     "connection is closed."),
 	VALUE("slowNetwork", 11,
-	      "What a replica sends, and what it gets, goes at bytesPerSecond at most, for seconds; without them for good."),
+	      "A replica sends and receives bytesPerSecond at most, for the time in seconds; for good if "
+	      "none is given."),
 	VALUE("cutNetwork", 12,
-	      "A replica is off its network for seconds; without them for good. Its program goes on."),
+	      "A replica is cut off from its network for the time in seconds; for good if none is given. Its "
+	      "program goes on."),
 	{ .name = NULL },
 };
 static const struct enum_type kind_type = { "trainyard.Fault.Kind", kind_values, .is_own = true };
@@ -53,8 +56,9 @@ static const struct field fault_fields[] = {
 	FIELD("trial", INT32, FIELD_PRESENCE, "Which trial of a tuning job, from 1."),
 	FIELD("attempt", INT32, FIELD_PRESENCE, "Which try of the whole job, from 1."),
 	ONE_OF("when", "afterSeconds", DOUBLE, "How long after its start a replica is hit; 0: at once."),
-	ONE_OF("when", "logPattern", STRING, "Hits a replica once it prints a line that this (PCRE2) fits."),
-	FIELD("exitCode", INT32, FIELD_PRESENCE, "Of exit and crash."),
+	ONE_OF("when", "logPattern", STRING,
+	       "Hits a replica once it prints a line that this regular expression (PCRE2) matches."),
+	FIELD("exitCode", INT32, FIELD_PRESENCE, "The exit code, of exit and crash."),
 	FIELD("seconds", DOUBLE, FIELD_PRESENCE,
 	      "Of stockout, timeout, slowNetwork and cutNetwork: how long."),
 	FIELD("bytesPerSecond", INT64, 0, "Of slowNetwork: from 2000 to 4000000000."),
@@ -62,7 +66,7 @@ static const struct field fault_fields[] = {
 	      "Which calls: ml.projects.jobs.create, storage.objects.get …; * and ? are wildcards."),
 	FIELD("httpStatus", INT32, 0, "429, 500, 503 or 504."),
 	FIELD("count", INT32, FIELD_PRESENCE,
-	      "How often at most; 1 unless given, with a probability without end."),
+	      "How often it hits at most; unless given, once, or with a probability any number of times."),
 	FIELD("probability", DOUBLE, FIELD_PRESENCE,
 	      "Hits each replica, job or call with this chance, always the same ones with the same --seed."),
 	FIELD("hits", INT64, FIELD_OUTPUT_ONLY, "How often it hit."),

@@ -23,13 +23,14 @@ static const struct field query_fields[] = {
 	{ .name = "tail",
 	  .type = FIELD_INT32,
 	  .flags = FIELD_PRESENCE,
-	  .help = "At most so many of the lines that are there." },
+	  .help = "At most this number of the lines that are there, the last ones." },
 	FIELD("cursors", BOOL, 0,
-	      "Between the lines objects with a cursor come: of all lines that follow one, a later request with that cursor gives "
-	      "the same again. The last object has end."),
+	      "Objects with a cursor come between the lines: a later request with that cursor gives all "
+	      "lines behind it again. The last object has end."),
 	FIELD("cursor", STRING, 0,
-	      "Goes on behind that cursor of an earlier answer to the same request; tail does not count."),
-	FIELD("skip", INT32, 0, "So many lines behind the cursor are left out."),
+	      "Begins behind this cursor, which an earlier answer to the same request gave; tail has no "
+	      "effect then."),
+	FIELD("skip", INT32, 0, "How many lines behind the cursor to leave out."),
 	{ .name = NULL },
 };
 const struct message job_log_query = { "trainyard.LogRequest", query_fields, "Which lines of the log.",
@@ -41,9 +42,9 @@ static const struct field line_fields[] = {
 	FIELD("replica", STRING, 0, "What printed it: master-replica-0, workerpool0-0, or service."),
 	FIELD("trial", STRING, 0, "The trial's number; absent in jobs without trials."),
 	FIELD("message", STRING, 0, "The text; of a structured line its message, if it has one."),
-	FIELD("fields", STRUCT, 0, "A structured line as it is; absent of others."),
+	FIELD("fields", STRUCT, 0, "A structured line as it is; absent for others."),
 	FIELD("cursor", STRING, 0, "In the place of a line: where the lines that follow begin."),
-	FIELD("skip", INT32, 0, "With a cursor: so many lines behind it were left out; absent of 0."),
+	FIELD("skip", INT32, 0, "With a cursor: how many lines behind it were left out; absent if 0."),
 	FIELD("end", BOOL, 0, "In the place of a line: the job has ended, and no line follows."),
 	{ .name = NULL },
 };

@@ -32,14 +32,15 @@ const struct message job_scalars_query = { "trainyard.ScalarsRequest", query_fie
 
 static const struct field curve_fields[] = {
 	FIELD("run", STRING, 0,
-	      "The directory of its event files, below the one that the job writes to; absent of that one itself."),
+	      "The directory of its event files, below the one that the job writes to; absent for that one "
+	      "itself."),
 	FIELD("tag", STRING, 0, "What the program calls it."),
 	FIELD("steps", DOUBLE, FIELD_REPEATED, "The step of each point."),
 	FIELD("seconds", DOUBLE, FIELD_REPEATED, "When it was written, in seconds since 1970."),
 	FIELD("values", DOUBLE, FIELD_REPEATED, "Its value, which is finite."),
 	FIELD("valueCount", INT64, 0,
 	      "How many values were written; if there are fewer points, these stand for the others."),
-	FIELD("notFiniteCount", INT64, 0, "How many values were infinite or no number; absent of 0."),
+	FIELD("notFiniteCount", INT64, 0, "How many values were infinite or no number; absent if 0."),
 	{ .name = NULL },
 };
 static const struct message curve_message = { "trainyard.ScalarCurve", curve_fields,
@@ -47,14 +48,14 @@ static const struct message curve_message = { "trainyard.ScalarCurve", curve_fie
 
 static const struct field scalars_fields[] = {
 	FIELD("directory", STRING, 0,
-	      "Where event files are looked for: gs://…; absent of a job that names no directory."),
+	      "Where event files are looked for: gs://…; absent for a job that names no directory."),
 	FIELD("fileCount", INT32, 0, "How many event files were read."),
 	{ .name = "curves",
 	  .type = FIELD_MESSAGE,
 	  .flags = FIELD_REPEATED,
 	  .message = &curve_message,
 	  .help = "By run and tag." },
-	FIELD("remarks", STRING, FIELD_REPEATED, "Why there may be more: sentences."),
+	FIELD("remarks", STRING, FIELD_REPEATED, "Why there may be more curves or values, in sentences."),
 	{ .name = NULL },
 };
 const struct message job_scalars_message = { "trainyard.Scalars", scalars_fields,
@@ -210,7 +211,7 @@ static void remarks_write(const struct reading *reading, struct writer *answer)
 	if (text.length)
 		element_text(&list, text.data);
 	if (reading->scalars.has_more_curves)
-		element_text(&list, "There are more curves than are told.");
+		element_text(&list, "There are more curves than this answer has.");
 	if (reading->broken.length)
 		element_text(&list, reading->broken.data);
 	message_close(&list);

@@ -25,7 +25,7 @@ static const struct field read_fields[] = {
 	FIELD("collection", STRING, 0,
 	      "Where it is created: jobs, customJobs, hyperparameterTuningJobs or trainingPipelines."),
 	FIELD("nameField", STRING, 0,
-	      "The member of the body that the job is called by: jobId or displayName."),
+	      "The member of the body that names the job: jobId or displayName."),
 	{ .name = "body", .type = FIELD_STRUCT, .help = "What creates the job, and what :plan takes." },
 	{ .name = NULL },
 };

@@ -24,14 +24,15 @@ static const struct field query_fields[] = {
 	FIELD("project", STRING, 0, "Only jobs of the project with this id."),
 	FIELD("filter", STRING, 0, "Which jobs, as in the list."),
 	FIELD("position", STRING, 0,
-	      "Goes on behind that position of an earlier answer to the same request. Empty: begins with all jobs."),
+	      "Goes on behind this position, which an earlier answer to the same request gave. Empty: begins "
+	      "with all jobs."),
 	{ .name = NULL },
 };
 const struct message job_watch_query = { "trainyard.WatchJobsRequest", query_fields,
 					 "Which jobs, and from where on.", .is_own = true };
 
 static const struct field line_fields[] = {
-	FIELD("all", BOOL, 0, "All jobs follow: what was told before is to be forgotten."),
+	FIELD("all", BOOL, 0, "All jobs follow: forget those of earlier answers."),
 	FIELD("uid", STRING, 0, "Names the job in this stream."),
 	{ .name = "job",
 	  .type = FIELD_MESSAGE,
@@ -42,8 +43,9 @@ static const struct field line_fields[] = {
 	  .message = &job_progress_message,
 	  .help = "What the job does now, in place of what was told before; at most once a second for each." },
 	FIELD("removed", BOOL, 0,
-	      "There is no such job any more, or it is none of those asked for; it may never have been told."),
-	FIELD("position", STRING, 0, "All up to here was told: a later request may go on behind it."),
+	      "The job is gone, or not one of those asked for; no earlier answer need have had it."),
+	FIELD("position", STRING, 0,
+	      "All changes up to here were sent: a later request may go on behind this position."),
 	{ .name = NULL },
 };
 const struct message job_watch_line = { "trainyard.JobChange", line_fields, "A job that changed.",

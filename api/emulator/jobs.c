@@ -28,7 +28,7 @@ const struct discovery_api emulator_api = {
 	.version = "v1",
 	.revision = "1",
 	.title = "trainyard",
-	.description = "What the emulator tells beside the emulated services.",
+	.description = "What the emulator offers beside the emulated services.",
 	.canonical_name = "Trainyard",
 	.documentation_link = "https://cloud.google.com/vertex-ai/docs/training",
 	.short_names = true,
@@ -37,7 +37,7 @@ const struct discovery_api emulator_api = {
 /* ---- messages ---- */
 
 static const struct enum_value family_values[] = {
-	{ "FAMILY_UNSPECIFIED", 0, "Not said." },
+	{ "FAMILY_UNSPECIFIED", 0, "Not specified." },
 	{ "jobs", 1, "A job of AI Platform Training." },
 	{ "customJobs", 2, "A custom job of Vertex AI." },
 	{ "hyperparameterTuningJobs", 3, "A tuning job of Vertex AI." },
@@ -50,7 +50,7 @@ static const struct field pull_fields[] = {
 	FIELD("image", STRING, 0, "The image, as the job names it."),
 	FIELD("bytesDone", INT64, 0, "How many bytes of its layers are here."),
 	FIELD("bytesTotal", INT64, 0,
-	      "How many bytes the layers have that the registry has told of so far; absent: not known yet."),
+	      "How many bytes all its layers have, as far as the registry has said; absent: not known yet."),
 	{ .name = NULL },
 };
 static const struct message pull_message = { "trainyard.ImagePull", pull_fields,
@@ -71,9 +71,9 @@ static const struct field job_fields[] = {
 	FIELD("name", STRING, 0, "The name by which its own API knows it."),
 	{ .name = "family", .type = FIELD_ENUM, .enum_type = &family_type, .help = "Which API it is of." },
 	FIELD("project", STRING, 0, "The project's id."),
-	FIELD("location", STRING, 0, "The location; absent of a job of AI Platform Training."),
+	FIELD("location", STRING, 0, "The location; absent for a job of AI Platform Training."),
 	FIELD("id", STRING, 0, "The last part of the name."),
-	FIELD("displayName", STRING, 0, "What the client calls it; absent of a job of AI Platform Training."),
+	FIELD("displayName", STRING, 0, "What the client calls it; absent for a job of AI Platform Training."),
 	FIELD("job", STRING, 0, "Of a pipeline: the id of the job behind it, which the log has."),
 	FIELD("state", STRING, 0,
 	      "QUEUED, PREPARING, RUNNING, SUCCEEDED, FAILED, CANCELLING or CANCELLED, whatever the family."),
@@ -99,7 +99,7 @@ static const struct field list_fields[] = {
 	FIELD("filter", STRING, 0,
 	      "Which jobs: terms on family, project, location, id, displayName, state, createTime, startTime, "
 	      "endTime and labels.KEY, such as state=RUNNING AND labels.team=red. Empty: all."),
-	FIELD("pageToken", STRING, 0, "The nextPageToken of the page before."),
+	FIELD("pageToken", STRING, 0, "The nextPageToken of the previous page."),
 	FIELD("pageSize", INT32, 0, "How many jobs at most; 100 unless given, never more than 1000."),
 	{ .name = NULL },
 };

@@ -24,10 +24,10 @@ static const struct field waiting_fields[] = {
 	FIELD("place", INT32, 0, "Its place in the queue, from 1."),
 	FIELD("job", STRING, 0, "The name by which its own API knows it; of a trial, the tuning job's."),
 	FIELD("trial", STRING, 0, "Which trial of a tuning job."),
-	FIELD("displayName", STRING, 0, "What the client calls it; absent of a job of AI Platform Training."),
+	FIELD("displayName", STRING, 0, "What the client calls it; absent for a job of AI Platform Training."),
 	FIELD("createTime", TIMESTAMP, 0, "Since when it waits."),
 	FIELD("expireTime", TIMESTAMP, 0, "When it gives up; absent where it does not."),
-	FIELD("priority", INT32, 0, "Jobs of a higher one are served first; absent of 0."),
+	FIELD("priority", INT32, 0, "Jobs of a higher one are served first; absent if 0."),
 	FIELD("replicaCount", INT32, 0, "How many replicas start together."),
 	FIELD("gpuCount", INT32, 0, "How many GPUs they ask for together."),
 	FIELD("vcpuCount", INT32, 0, "How many vCPUs they ask for together, in the cloud's sizes."),
@@ -35,7 +35,7 @@ static const struct field waiting_fields[] = {
 	FIELD("shortage", STRING, 0,
 	      "The resource that is short for it, or for the job that it waits behind: ROOM (jobs, containers, CPUs or memory), DEVICES "
 	      "(GPUs that others hold), PROJECT (the project's vCPUs), HOST (GPUs that this machine does not have), ENGINE or "
-	      "NETWORK. Told of the first 20."),
+	      "NETWORK. Only the first 20 jobs have it."),
 	FIELD("behind", STRING, 0, "The name of the job that has to start before it."),
 	FIELD("reason", STRING, 0, "Why it does not start, a sentence."),
 	{ .name = NULL },
@@ -44,7 +44,7 @@ static const struct message waiting_message = { "trainyard.WaitingJob", waiting_
 						"A job that waits for its turn.", .is_own = true };
 
 static const struct field room_fields[] = {
-	FIELD("node", STRING, 0, "The node's name; absent of all together."),
+	FIELD("node", STRING, 0, "The node's name; absent for all together."),
 	FIELD("problem", STRING, 0, "Why no job can start on the node now; absent: jobs can."),
 	FIELD("jobs", INT32, 0, "How many jobs have been let in."),
 	FIELD("maxJobs", INT32, 0, "How many may be."),
@@ -84,7 +84,7 @@ static const struct field holder_fields[] = {
 	FIELD("job", STRING, 0, "The name by which its own API knows it; of a trial, the tuning job's."),
 	FIELD("trial", STRING, 0, "Which trial of a tuning job."),
 	FIELD("displayName", STRING, 0,
-	      "What the client calls the job; absent of a job of AI Platform Training."),
+	      "What the client calls the job; absent for a job of AI Platform Training."),
 	FIELD("replica", STRING, 0, "The replica, as its log calls it."),
 	FIELD("startTime", TIMESTAMP, 0, "When its job left the queue."),
 	{ .name = NULL },

@@ -21,7 +21,7 @@ static const struct field query_fields[] = {
 	{ .name = "tail",
 	  .type = FIELD_INT32,
 	  .flags = FIELD_PRESENCE,
-	  .help = "At most so many of the requests that are there." },
+	  .help = "At most this number of the requests that are there, the last ones." },
 	{ .name = NULL },
 };
 const struct message requests_query = { "trainyard.RequestsRequest", query_fields, "Which requests.",
@@ -36,9 +36,9 @@ static const struct field line_fields[] = {
 	      "The method's name, such as projects.jobs.create; absent where no method has the path."),
 	FIELD("status", INT32, 0, "The HTTP status; absent: the connection was closed without an answer."),
 	FIELD("duration", DURATION, 0, "How long it took; of a stream, until it began."),
-	FIELD("client", STRING, 0, "The client's IPv4 address; absent of another family of addresses."),
-	FIELD("userAgent", STRING, 0, "What the client calls itself, the beginning."),
-	FIELD("reason", STRING, 0, "Why it was refused, the beginning; absent: it was not."),
+	FIELD("client", STRING, 0, "The client's IPv4 address; absent for another family of addresses."),
+	FIELD("userAgent", STRING, 0, "The beginning of what the client calls itself."),
+	FIELD("reason", STRING, 0, "The beginning of why it was refused; absent: it was not."),
 	{ .name = NULL },
 };
 const struct message request_line = { "trainyard.Request", line_fields, "A request of a client.",

@@ -21,9 +21,9 @@ const struct message reset_request_message = { "trainyard.ResetRequest", no_fiel
 
 static const struct field answer_fields[] = {
 	FIELD("done", BOOL, 0, "Whether nothing is left; else the call is to be repeated."),
-	FIELD("stoppingCount", INT32, 0, "How many jobs are being stopped; absent of 0."),
-	FIELD("removedJobs", INT32, 0, "How many jobs this call has removed; absent of 0."),
-	FIELD("removedObjects", INT64, 0, "How many objects this call has removed; absent of 0."),
+	FIELD("stoppingCount", INT32, 0, "How many jobs are being stopped; absent if 0."),
+	FIELD("removedJobs", INT32, 0, "How many jobs this call has removed; absent if 0."),
+	FIELD("removedObjects", INT64, 0, "How many objects this call has removed; absent if 0."),
 	{ .name = NULL },
 };
 const struct message reset_answer_message = { "trainyard.ResetStatus", answer_fields,

@@ -35,17 +35,17 @@ const struct message state_archive_message = {
 };
 
 static const struct field import_query_fields[] = {
-	FIELD("replace", BOOL, 0, "All jobs, logs and objects that are there may go."),
+	FIELD("replace", BOOL, 0, "Confirms that all present jobs, logs and objects are removed."),
 	{ .name = NULL },
 };
 const struct message state_import_query = { "trainyard.ImportRequest", import_query_fields,
 					    "A state takes the place of another.", .is_own = true };
 
 static const struct field import_fields[] = {
-	FIELD("run", STRING, 0, "The run that ends now; the state is there when GET status tells another."),
-	FIELD("jobCount", INT32, 0, "How many jobs came, trials not counted; absent of 0."),
-	FIELD("unfinishedCount", INT32, 0, "How many of them go on, in new containers; absent of 0."),
-	FIELD("objectCount", INT64, 0, "How many objects came; absent of 0."),
+	FIELD("run", STRING, 0, "The run that ends now; the state is there when GET status gives another run."),
+	FIELD("jobCount", INT32, 0, "How many jobs came, trials not counted; absent if 0."),
+	FIELD("unfinishedCount", INT32, 0, "How many of them go on, in new containers; absent if 0."),
+	FIELD("objectCount", INT64, 0, "How many objects came; absent if 0."),
 	{ .name = NULL },
 };
 const struct message state_import_message = { "trainyard.ImportStatus", import_fields,

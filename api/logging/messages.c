@@ -59,7 +59,7 @@ static const struct field http_request_fields[] = {
 	PLAIN(8, "referer", FIELD_STRING, "Referer header."),
 	PLAIN(9, "cacheHit", FIELD_BOOL, "A cache had something to answer with."),
 	PLAIN(10, "cacheValidatedWithOriginServer", FIELD_BOOL,
-	      "It was asked for before the cache answered."),
+	      "The origin server was asked before the cache answered."),
 	PLAIN(11, "cacheLookup", FIELD_BOOL, "A cache was looked into."),
 	PLAIN(12, "cacheFillBytes", FIELD_INT64, "Bytes put into the cache."),
 	PLAIN(13, "serverIp", FIELD_STRING, "Address of the server."),
@@ -135,9 +135,10 @@ static const struct field list_entries_fields[] = {
 	PLAIN(2, "filter", FIELD_STRING,
 	      "Which entries, in the Logging query language; at most 20000 characters."),
 	PLAIN(3, "orderBy", FIELD_STRING, "\"timestamp asc\" (default) or \"timestamp desc\"."),
-	PLAIN(4, "pageSize", FIELD_INT32, "Most entries in an answer: 50 unless told, 1000 at most."),
+	PLAIN(4, "pageSize", FIELD_INT32,
+	      "The maximum number of entries in an answer: 50 unless given, never more than 1000."),
 	PLAIN(5, "pageToken", FIELD_STRING,
-	      "nextPageToken of the answer before; all else but pageSize stays as it was."),
+	      "nextPageToken of the previous answer; all other fields but pageSize stay as they were."),
 	LIST(8, "resourceNames", FIELD_STRING, "projects/PROJECT, or a view below it; at most 100."),
 	END,
 };
@@ -158,14 +159,15 @@ static const struct field tail_entries_fields[] = {
 	PLAIN(2, "filter", FIELD_STRING,
 	      "Which entries, in the Logging query language; at most 20000 characters."),
 	PLAIN(3, "bufferWindow", FIELD_DURATION,
-	      "How long entries are held back so that late ones can come before them: 2s unless told, 60s at most."),
+	      "How long entries are held back so that late ones can come before them: 2s unless given, 60s "
+	      "at most."),
 	END,
 };
 const struct message logging_tail_entries_request = { "google.logging.v2.TailLogEntriesRequest",
 						      tail_entries_fields, "Asks for entries as they come." };
 
 static const struct enum_value suppression_values[] = {
-	{ "REASON_UNSPECIFIED", 0, "Not said." },
+	{ "REASON_UNSPECIFIED", 0, "Not specified." },
 	{ "RATE_LIMIT", 1, "More came than a session gives in a minute." },
 	{ "NOT_CONSUMED", 2, "The client did not take them in time." },
 	{ NULL, 0, NULL },
@@ -179,7 +181,7 @@ static const struct field suppression_fields[] = {
 	  .type = FIELD_ENUM,
 	  .enum_type = &suppression_reason,
 	  .help = "Why they were left out." },
-	PLAIN(2, "suppressedCount", FIELD_INT32, "At least so many were."),
+	PLAIN(2, "suppressedCount", FIELD_INT32, "The least number of entries that were left out."),
 	END,
 };
 static const struct message suppression_info = { "google.logging.v2.TailLogEntriesResponse.SuppressionInfo",
@@ -210,8 +212,8 @@ const struct message logging_write_entries_response = { "google.logging.v2.Write
 							no_fields, "Holds nothing." };
 
 static const struct field list_logs_fields[] = {
-	PLAIN(2, "pageSize", FIELD_INT32, "Most names in an answer."),
-	PLAIN(3, "pageToken", FIELD_STRING, "nextPageToken of the answer before."),
+	PLAIN(2, "pageSize", FIELD_INT32, "The maximum number of names in an answer."),
+	PLAIN(3, "pageToken", FIELD_STRING, "nextPageToken of the previous answer."),
 	LIST(8, "resourceNames", FIELD_STRING, "Accepted: the path says which logs."),
 	END,
 };
@@ -246,8 +248,8 @@ const struct message logging_delete_log_request = { "google.logging.v2.DeleteLog
 const struct message logging_empty = { "google.protobuf.Empty", no_fields, "Holds nothing." };
 
 static const struct field list_descriptors_fields[] = {
-	PLAIN(1, "pageSize", FIELD_INT32, "Most descriptors in an answer."),
-	PLAIN(2, "pageToken", FIELD_STRING, "nextPageToken of the answer before."),
+	PLAIN(1, "pageSize", FIELD_INT32, "The maximum number of descriptors in an answer."),
+	PLAIN(2, "pageToken", FIELD_STRING, "nextPageToken of the previous answer."),
 	END,
 };
 const struct message logging_list_descriptors_request = {

@@ -38,7 +38,7 @@ json_t *binary_string(struct binary *binary, const struct wire *bytes)
 	/* A text with NUL is refused, as in JSON. */
 	if (!memchr(bytes->at, '\0', wire_left(bytes)))
 		string = json_stringn((const char *)bytes->at, wire_left(bytes));
-	return string ? string : binary_refuse(binary, "A text that is no UTF-8, or has a NUL");
+	return string ? string : binary_refuse(binary, "A text that is not UTF-8, or has a NUL");
 }
 
 enum { NANOS_PER_S = 1000000000 };

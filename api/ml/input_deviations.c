@@ -228,8 +228,8 @@ static void report_unknown_runtime(const struct view *view)
 		deviation_add(
 			view->list, REFUSED_BY_CLOUD, "runtime-version-unknown",
 			"trainingInput.runtimeVersion",
-			"The runtime version '%.*s' with the Python version '%.*s' is none that the service "
-			"is known to have.",
+			"The runtime version '%.*s' with the Python version '%.*s' is not known to exist in "
+			"the service.",
 			RULES_SHOWN_BYTES, version, RULES_SHOWN_BYTES, python ? python : "");
 	if (tpu_version && !runtime_known(tpu_version, NULL))
 		unknown_report(view->list, "runtime-version-unknown",

@@ -4,7 +4,7 @@
 #include "api/ml/field_rows.h"
 
 static const struct enum_value job_state_values[] = {
-	{ "STATE_UNSPECIFIED", 0, "Not said." },
+	{ "STATE_UNSPECIFIED", 0, "Not specified." },
 	{ "QUEUED", 1, "Accepted; waits for room." },
 	{ "PREPARING", 2, "Images are pulled and replicas are started." },
 	{ "RUNNING", 3, "Every replica runs." },
@@ -44,7 +44,7 @@ const struct message ml_job = { "google.cloud.ml.v1.Job", job_fields, "A trainin
 
 static const struct field list_jobs_query_fields[] = {
 	FIELD("filter", STRING, 0, "Which jobs: terms such as state:FAILED AND jobId:census*. Empty: all."),
-	FIELD("pageToken", STRING, 0, "The nextPageToken of the page before."),
+	FIELD("pageToken", STRING, 0, "The nextPageToken of the previous page."),
 	FIELD("pageSize", INT32, 0, "How many jobs at most; 20 unless given, never more than 100."),
 	END_OF_FIELDS,
 };

@@ -21,10 +21,10 @@ const struct message ml_get_config_response = { "google.cloud.ml.v1.GetConfigRes
 						"The service accounts of a project." };
 
 static const struct enum_value capability_type_values[] = {
-	{ "TYPE_UNSPECIFIED", 0, "Not said." },
+	{ "TYPE_UNSPECIFIED", 0, "Not specified." },
 	{ "TRAINING", 1, "Training jobs." },
-	{ "BATCH_PREDICTION", 2, "Batch predictions; trainyard has them nowhere." },
-	{ "ONLINE_PREDICTION", 3, "Online predictions; trainyard has them nowhere." },
+	{ "BATCH_PREDICTION", 2, "Batch predictions; trainyard offers them in no region." },
+	{ "ONLINE_PREDICTION", 3, "Online predictions; trainyard offers them in no region." },
 	END_OF_VALUES,
 };
 static const struct enum_type capability_type = { "google.cloud.ml.v1.Capability.Type",
@@ -47,7 +47,7 @@ const struct message ml_location = { "google.cloud.ml.v1.Location", location_fie
 				     "A region and what can be run in it." };
 
 static const struct field list_locations_query_fields[] = {
-	FIELD("pageToken", STRING, 0, "The nextPageToken of the page before."),
+	FIELD("pageToken", STRING, 0, "The nextPageToken of the previous page."),
 	FIELD("pageSize", INT32, 0, "How many locations at most; 20 unless given, never more than 100."),
 	END_OF_FIELDS,
 };

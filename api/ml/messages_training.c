@@ -84,12 +84,13 @@ static const struct enum_type strategy = { "google.cloud.ml.v1.Scheduling.Strate
 
 static const struct field scheduling_fields[] = {
 	FIELD("maxRunningTime", DURATION, 0,
-	      "The job is cancelled when it has been RUNNING for so long; 7 days unless given."),
+	      "How long the job may be RUNNING before it is cancelled; 7 days unless given."),
 	FIELD("maxWaitTime", DURATION, 0,
-	      "The job is cancelled when it is not RUNNING by then; at least 1800s."),
+	      "How long the job may take until it is RUNNING before it is cancelled; at least 1800s."),
 	FIELD("priority", INT32, 0, "0 to 1000; higher goes first."),
 	ENUM("strategy", strategy, 0, "Whether preemptible machines may be used; without effect."),
-	FIELD("resilientToWorkerRestart", BOOL, 0, "Start the whole job again when one worker had to be."),
+	FIELD("resilientToWorkerRestart", BOOL, 0,
+	      "Restart the whole job when one worker had to be restarted."),
 	END_OF_FIELDS,
 };
 static const struct message scheduling = { "google.cloud.ml.v1.Scheduling", scheduling_fields,
@@ -99,7 +100,7 @@ static const struct message scheduling = { "google.cloud.ml.v1.Scheduling", sche
  * programs read back; the order of the other fields is a choice. */
 static const struct field training_input_fields[] = {
 	ENUM("scaleTier", ml_scale_tier, REQUIRED,
-	     "The shape of the cluster; CUSTOM lets the fields below say it."),
+	     "The shape of the cluster; with CUSTOM the fields below describe it."),
 	FIELD("masterType", STRING, 0, "The master's machine type; with CUSTOM only, and required then."),
 	FIELD("workerType", STRING, 0, "The workers' machine type; goes with workerCount."),
 	FIELD("parameterServerType", STRING, 0,
@@ -137,7 +138,7 @@ const struct message ml_training_input = { "google.cloud.ml.v1.TrainingInput", t
 					   "The input of a training job." };
 
 static const struct enum_value data_format_values[] = {
-	{ "DATA_FORMAT_UNSPECIFIED", 0, "Not said." },
+	{ "DATA_FORMAT_UNSPECIFIED", 0, "Not specified." },
 	{ "JSON", ENUM_BY_NAME, "A JSON value a line." },
 	{ "TEXT", 1, "A plain text a line." },
 	{ "TF_RECORD", 2, "A TFRecord file." },

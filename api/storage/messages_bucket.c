@@ -38,15 +38,15 @@ static const struct field switch_fields[] = {
 	END,
 };
 static const struct message access_switch = { "google.storage.v1.Bucket.UniformBucketLevelAccess",
-					      switch_fields, "Access is told by policies alone." };
+					      switch_fields, "Access is set by policies alone." };
 static const struct field iam_fields[] = {
 	OBJECT("bucketPolicyOnly", 0, &access_switch, "The older name of uniformBucketLevelAccess."),
-	OBJECT("uniformBucketLevelAccess", 0, &access_switch, "Access is told by policies alone."),
+	OBJECT("uniformBucketLevelAccess", 0, &access_switch, "Access is set by policies alone."),
 	PLAIN("publicAccessPrevention", FIELD_STRING, "inherited or enforced."),
 	END,
 };
 static const struct message iam_configuration = { "google.storage.v1.Bucket.IamConfiguration", iam_fields,
-						  "How access is told; without effect." };
+						  "How access is set; without effect." };
 
 static const struct field versioning_fields[] = {
 	SET("enabled", FIELD_BOOL, "Keep what is replaced; without effect."),
@@ -80,14 +80,14 @@ static const struct field bucket_fields[] = {
 	OUTPUT("projectNumber", FIELD_INT64, "Project that it belongs to."),
 	OUTPUT("generation", FIELD_INT64, "Tells buckets of the same name apart."),
 	OUTPUT("metageneration", FIELD_INT64, "Which metadata: 1, and one more for every change."),
-	PLAIN("location", FIELD_STRING, "Region or multi-region, US unless told: kept, without effect."),
+	PLAIN("location", FIELD_STRING, "Region or multi-region, US unless given: kept, without effect."),
 	OUTPUT("locationType", FIELD_STRING, "region, dual-region or multi-region."),
 	PLAIN("storageClass", FIELD_STRING, "STANDARD, NEARLINE, COLDLINE, ARCHIVE: kept, without effect."),
-	OUTPUT("etag", FIELD_STRING, "Another one after every change."),
+	OUTPUT("etag", FIELD_STRING, "A new value after every change."),
 	OUTPUT("timeCreated", FIELD_TIMESTAMP, "When it was made."),
 	OUTPUT("updated", FIELD_TIMESTAMP, "When the metadata changed last."),
 	{ "labels", FIELD_STRING, FIELD_MAP, NULL, NULL, "At most 64 names and values." },
-	OBJECT("iamConfiguration", 0, &iam_configuration, "How access is told; without effect."),
+	OBJECT("iamConfiguration", 0, &iam_configuration, "How access is set; without effect."),
 	OBJECT("versioning", 0, &versioning, "Whether old generations are kept; without effect."),
 	PLAIN("lifecycle", FIELD_STRUCT, "When objects are deleted: kept, without effect."),
 	{ "cors", FIELD_STRUCT, FIELD_REPEATED, NULL, NULL, "What browsers may do: kept, without effect." },
@@ -137,7 +137,7 @@ static const struct field policy_fields[] = {
 	KIND("storage#policy."),
 	PLAIN("resourceId", FIELD_STRING, "projects/_/buckets/BUCKET."),
 	PLAIN("version", FIELD_INT32, "1."),
-	PLAIN("etag", FIELD_STRING, "Another one after every change."),
+	PLAIN("etag", FIELD_STRING, "A new value after every change."),
 	LIST("bindings", FIELD_STRUCT, "Roles and their members."),
 	END,
 };
@@ -232,9 +232,10 @@ const struct message storage_bucket_insert_query = { "google.storage.v1.InsertBu
 
 static const struct field list_query_fields[] = {
 	{ "project", FIELD_STRING, FIELD_REQUIRED, NULL, NULL, "Lists the buckets of this project." },
-	PLAIN("prefix", FIELD_STRING, "Only names that begin so."),
-	SET("maxResults", FIELD_INT64, "Most buckets in an answer: 1000 unless told, and at most."),
-	PLAIN("pageToken", FIELD_STRING, "nextPageToken of the answer before."),
+	PLAIN("prefix", FIELD_STRING, "Only names that begin with this."),
+	SET("maxResults", FIELD_INT64,
+	    "The maximum number of buckets in an answer: 1000 unless given, never more."),
+	PLAIN("pageToken", FIELD_STRING, "nextPageToken of the previous answer."),
 	PLAIN("softDeleted", FIELD_BOOL, "Refused: what is deleted is gone."),
 	COMMON,
 	END,
@@ -248,4 +249,4 @@ static const struct field permissions_query_fields[] = {
 	END,
 };
 const struct message storage_permissions_query = { "google.storage.v1.TestIamPermissionsRequest",
-						   permissions_query_fields, "May the caller?" };
+						   permissions_query_fields, "Asks what the caller may do." };

@@ -28,5 +28,5 @@ void registry_report(json_t *list, const char *image, const char *field)
 void unknown_report(json_t *list, const char *code, const char *field, const char *noun, const char *name)
 {
 	deviation_add(list, REFUSED_BY_CLOUD, code, field,
-		      "The %s '%.*s' is none that the service is known to have.", noun, SHOWN_BYTES, name);
+		      "The %s '%.*s' is not known to exist in the service.", noun, SHOWN_BYTES, name);
 }

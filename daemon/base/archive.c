@@ -11,7 +11,7 @@ enum { BLOCK_BYTES = ARCHIVE_BLOCK_BYTES, NAME_BYTES = 100, PREFIX_BYTES = 155 }
 #define HEADER_SIZE_MAX INT64_C(077777777777)
 
 static const char zeros[2 * BLOCK_BYTES];
-static const char too_much[] = "more than may be taken";
+static const char too_much[] = "more data than is accepted";
 
 /* ---- writing ---- */
 

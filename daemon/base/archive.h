@@ -51,7 +51,7 @@ struct archive {
 	size_t bytes_left;  /* how many bytes the following files may have in total */
 	bool plain_files;   /* true: links and special files are refused instead of skipped */
 	enum status status; /* INTERNAL: malformed; RESOURCE_EXHAUSTED: files exceed the limit */
-	const char *problem; /* describes the problem if status is set: "more than may be taken" */
+	const char *problem; /* describes the problem if status is set: "more data than is accepted" */
 	char head[ARCHIVE_BLOCK_BYTES], attributes[ARCHIVE_ATTRIBUTES_MAX + 1], name[ARCHIVE_NAME_SIZE];
 	size_t head_length, attributes_length;
 	size_t data_left, padding_left;

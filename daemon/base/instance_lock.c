@@ -123,8 +123,8 @@ static void holder_report(const char *instance, const struct search *search)
 	socket_owner_write(&owner, &search->owner);
 	log_event(
 		LOG_WARNING, "instance-name-held",
-		"instance=%s holder=\"%s\" hint=\"it is no daemon of this user's; trainyard clean --instance %s "
-		"wants --force until it lets go\"",
+		"instance=%s holder=\"%s\" hint=\"the holder is no daemon of this user; until it ends, "
+		"trainyard clean --instance %s needs --force\"",
 		instance, owner.failed ? "" : owner.data, instance);
 }
 
@@ -145,7 +145,7 @@ enum status instance_lock_take(const char *instance, enum instance_rule rule, in
 		fd = name_bind(spare);
 	}
 	if (fd < 0)
-		return error_set(err, STATUS_UNAVAILABLE, NULL, "no socket to be had: %s", strerror(errno));
+		return error_set(err, STATUS_UNAVAILABLE, NULL, "no socket can be made: %s", strerror(errno));
 	search.own = fstat(fd, &about) == 0 ? about.st_ino : 0;
 	holders_search(&search);
 	if (search.found && (rule == INSTANCE_ALONE ||

@@ -217,7 +217,7 @@ enum status json_parse_own(const char *text, json_t **ret_value, struct error *e
 
 	if (!value)
 		return error_set(err, STATUS_INTERNAL, NULL, "stored JSON cannot be read: %s",
-				 text ? problem.text : "nothing there");
+				 text ? problem.text : "it is empty");
 	*ret_value = value;
 	return STATUS_OK;
 }

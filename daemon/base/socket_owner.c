@@ -239,5 +239,5 @@ void socket_owner_write(struct text *text, const struct socket_owner *owner)
 	if (owner->uid != SOCKET_USER_UNKNOWN)
 		text_printf(text, " of user %u", (unsigned)owner->uid);
 	if (!owner->pid)
-		text_puts(text, " (its number is root's and that user's to see)");
+		text_puts(text, " (only root and that user can see its number)");
 }

@@ -191,7 +191,7 @@ static enum status member_read(struct reading *reading, const yaml_node_pair_t *
 				 name);
 	rc = node_read(reading, pair->value, depth + 1, &value, err);
 	if (!rc && json_object_set_new(object, name, value))
-		rc = node_fault(key, "the name of a member is no UTF-8", err);
+		rc = node_fault(key, "the name of a member is not UTF-8", err);
 	return rc;
 }
 
@@ -233,13 +233,13 @@ static enum status node_read(struct reading *reading, int number, unsigned depth
 	const yaml_node_t *node = yaml_document_get_node(&reading->document, number);
 
 	if (++reading->value_count > YAML_VALUES_MAX || depth > YAML_DEPTH_MAX)
-		return node_fault(node, "there is too much in it", err);
+		return node_fault(node, "there are too many or too deeply nested values in it", err);
 	if (node->type == YAML_SEQUENCE_NODE)
 		return sequence_read(reading, node, depth, ret_value, err);
 	if (node->type == YAML_MAPPING_NODE)
 		return mapping_read(reading, node, depth, ret_value, err);
 	*ret_value = scalar_read(node);
-	return *ret_value ? STATUS_OK : node_fault(node, "the text is no UTF-8", err);
+	return *ret_value ? STATUS_OK : node_fault(node, "the text is not UTF-8", err);
 }
 
 static enum status document_read(yaml_parser_t *parser, json_t **ret_value, struct error *err)
@@ -271,7 +271,7 @@ static enum status end_check(yaml_parser_t *parser, struct error *err)
 				 parser->problem ? parser->problem : "it is not YAML");
 	root = yaml_document_get_root_node(&document);
 	if (root)
-		rc = node_fault(root, "a second document begins, and one is read", err);
+		rc = node_fault(root, "a second document begins, but only one is read", err);
 	yaml_document_delete(&document);
 	return rc;
 }

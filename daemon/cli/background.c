@@ -408,7 +408,7 @@ static int status_show(const struct invocation *invocation, struct client *clien
 	if (invocation_prints(invocation, "table")) {
 		status_print(client_endpoint(client), health);
 		if (!clock && !client_has_token(client))
-			line_print("token", "asked for: --token-file tells more");
+			line_print("token", "required: with --token-file, status shows more");
 	} else if (invocation_prints(invocation, "name")) {
 		puts(client_endpoint(client));
 	} else {

@@ -148,7 +148,7 @@ static void memory_check(const struct doctor *doctor, struct finding *finding)
 	(void)doctor;
 	size_append(&reported, bytes);
 	if (bytes < 0)
-		find(finding, OUTCOME_NOTE, "/proc/meminfo does not tell");
+		find(finding, OUTCOME_NOTE, "/proc/meminfo does not say");
 	else
 		find(finding,
 		     bytes < GIB / 2   ? OUTCOME_BAD
@@ -292,7 +292,7 @@ static void gpus_check(const struct doctor *doctor, struct finding *finding)
 	nvidia_gpus_read(NVIDIA_DIRECTORY, &host);
 	if (!host.device_count) {
 		find(finding, OUTCOME_GOOD,
-		     "none here: jobs that ask for some run without (--accelerators tells otherwise)");
+		     "none here: jobs that ask for some run without (--accelerators can change that)");
 	} else if (doctor->engine && !engine_gives_gpus(doctor->engine)) {
 		find(finding, OUTCOME_BAD, "%zu here, but the engine cannot give them to containers",
 		     host.device_count);
@@ -490,7 +490,8 @@ static void credentials_check(const struct doctor *doctor, struct finding *findi
 		find(finding, OUTCOME_GOOD, "GOOGLE_APPLICATION_CREDENTIALS is not set");
 	} else if (access(file, R_OK) != 0) {
 		find(finding, OUTCOME_BAD, "GOOGLE_APPLICATION_CREDENTIALS: %s: %s", file, strerror(errno));
-		advise(finding, "eval \"$(trainyard env)\" names one that is there, once a daemon has run.");
+		advise(finding, "eval \"$(trainyard env)\" sets it to a file that trainyard makes when a "
+				"daemon has run.");
 	} else {
 		find(finding, OUTCOME_GOOD, "GOOGLE_APPLICATION_CREDENTIALS is %s", file);
 	}

@@ -382,7 +382,7 @@ static void daemon_give_up(struct exec *exec)
 {
 	fprintf(stderr,
 		"trainyard: the daemon did not serve within %lld s, and was killed: a disk, a file that an option "
-		"names or a name server may not answer; --start-timeout gives it longer\n",
+		"names or a name server may not answer; --start-timeout gives it more time\n",
 		(long long)(exec->start_us / 1000000));
 	kill(exec->daemon_pid, SIGKILL);
 	exec->exit_code = EXIT_NOT_STARTED;

@@ -110,7 +110,7 @@ static const struct verb daemon_verbs[] = {
 	  .summary = "start the daemon in the background",
 	  .detail =
 		  "Returns when the daemon serves. It takes the options of `trainyard serve`; its log is daemon.log in\n"
-		  "the state directory. One that runs already, or that another `start` has just begun, is told of.\n"
+		  "the state directory. If one runs already, or another `start` has just begun one, it says so.\n"
 		  "Exit codes: 0 it serves, 2 wrong usage or configuration, 125 it did not start.\n",
 	  .config = CONFIG_SERVE,
 	  .run = start_main },
@@ -201,7 +201,7 @@ static const struct verb storage_verbs[] = {
 	{ .name = "cat",
 	  .words = "gs://BUCKET/OBJECT...",
 	  .summary = "print objects",
-	  .detail = "One behind the other, as `trainyard cp gs://BUCKET/OBJECT -` prints one.\n",
+	  .detail = "Prints them one after the other, as `trainyard cp gs://BUCKET/OBJECT -` prints one.\n",
 	  .calls = true,
 	  .least = 1,
 	  .most = VERB_WORDS_MAX,
@@ -209,7 +209,7 @@ static const struct verb storage_verbs[] = {
 	{ .name = "rm",
 	  .words = "gs://BUCKET/OBJECT...",
 	  .summary = "delete objects and buckets",
-	  .detail = "Asks nothing. A directory, a bucket and gs://BUCKET/** need -r.\n",
+	  .detail = "It does not ask before. A directory, a bucket and gs://BUCKET/** need -r.\n",
 	  .options = OPTIONS(RECURSIVE_OPTION),
 	  .calls = true,
 	  .least = 1,
@@ -339,7 +339,7 @@ static const struct verb machine_verbs[] = {
 			       .hint = "NAME",
 			       .values = (const char *const[]){ "sh", "fish", "github", NULL },
 			       .help = "the form of the lines: sh, fish or github (default sh)" },
-			     { .name = "unset", .help = "take the variables away again" }),
+			     { .name = "unset", .help = "unset the variables" }),
 	  .config = CONFIG_ENV,
 	  .run = env_main },
 	{ .name = "clean",
@@ -348,19 +348,20 @@ static const struct verb machine_verbs[] = {
 	  .detail =
 		  "Removes what an instance has left, once its daemon does not come back: its containers, killed\n"
 		  "when they run, its networks and its marker in the engine, its /gcs, and what trials' programs wrote for it.\n"
-		  "Says one line for each. Others' are not touched. The state directory itself stays, with jobs, logs and\n"
-		  "objects: the next serve on it tries jobs that ran again. Refused while a daemon of the instance runs, or\n"
-		  "a process of any user holds its name.\n"
+		  "Prints one line for each. Nothing of other instances is touched. The state directory itself\n"
+		  "stays, with jobs, logs and objects: the next serve on it starts jobs again that ran. Refused\n"
+		  "while a daemon of the instance runs, or a process of any user holds its name.\n"
 		  "\n"
 		  "Exit codes: 0 nothing is left, 1 something is, it was refused or there is no such instance, 2 wrong usage.\n",
 	  .options = OPTIONS(
 		  { .name = "instance",
 		    .hint = "NAME",
 		    .help = "the instance to clean, where its state directory is lost (default: that of --state-dir)" },
-		  { .name = "list", .help = "print the instances that the engine has things of, and end" },
+		  { .name = "list", .help = "print the instances of which the engine has something, and end" },
 		  { .name = "dry-run", .help = "print what would be removed, and remove nothing" },
 		  { .name = "force",
-		    .help = "go on although a process holds the instance's name: it is no daemon of it" }),
+		    .help = "go on although a process holds the instance's name: for one that is not its "
+			    "daemon" }),
 	  .config = CONFIG_CLEAN,
 	  .run = clean_main },
 	{ .name = "swarm",
@@ -370,7 +371,7 @@ static const struct verb machine_verbs[] = {
 	  .detail =
 		  "`swarm up` starts an agent on each node: a service of this program's own image, by which a daemon reaches\n"
 		  "the node's engine. --engine is a manager of the swarm. The image goes to the engines of --engine and\n"
-		  "--node; another node needs it before (`docker load`). It may be repeated.\n"
+		  "--node; any other node needs it before (`docker load`). `swarm up` may be repeated.\n"
 		  "\n"
 		  "`swarm down` removes the agents, their network and keys, and the image from the same engines.\n"
 		  "\n"
@@ -382,7 +383,8 @@ static const struct verb machine_verbs[] = {
 		  "\n"
 		  "Exit codes of up: 0 all nodes that are not down have an agent that answers, 1 one has not.\n",
 	  .options = OPTIONS({ .name = "unencrypted",
-			       .help = "up: leave the network of the agents without encryption (ESP); theirs, by TLS, stays" },
+			       .help = "up: do not encrypt the network of the agents (ESP); the agents still "
+				       "use TLS" },
 			     { .name = "image",
 			       .hint = "NAME",
 			       .help = "up: an image of trainyard that all nodes have or pull, instead of this program's own" },

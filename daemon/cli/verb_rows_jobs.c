@@ -28,23 +28,24 @@ const struct verb job_verbs[] = {
 		  "    trainyard run --package trainer --module trainer.task -- --epochs=3\n"
 		  "    trainyard run --image-build . -- --epochs=3\n"
 		  "\n"
-		  "A package is installed and run in IMAGE: trainyard-runtime, unless another is named, which\n"
-		  "deploy/runtime/build makes; with --api ml that of runtime version 2.11. The engine of this machine\n"
-		  "builds a directory, as IMAGE or by the directory's name.\n"
+		  "A package is installed and run in IMAGE; without IMAGE in trainyard-runtime, which\n"
+		  "deploy/runtime/build makes, or with --api ml in the image of runtime version 2.11.\n"
+		  "--image-build uses the engine of this machine, and names the image IMAGE, or else after the\n"
+		  "directory.\n"
 		  "\n"
 		  "Exit codes: 0 succeeded, 1 failed, 4 cancelled, 125 the job was refused.\n",
 	  .options = OPTIONS(
 		  { .name = "workers",
 		    .hint = "N",
 		    .synonyms = "replicas",
-		    .help = "so many workers beside the first replica" },
-		  { .name = "ps", .hint = "N", .help = "so many parameter servers" },
+		    .help = "number of workers beside the first replica" },
+		  { .name = "ps", .hint = "N", .help = "number of parameter servers" },
 		  { .name = "package",
 		    .hint = "DIR",
-		    .help = "run the Python package in DIR; one with a setup.py is packed as that says" },
+		    .help = "run the Python package in DIR; if it has a setup.py, that packs it" },
 		  { .name = "module",
 		    .hint = "NAME",
-		    .help = "which module of the package (default its task, else its __main__)" },
+		    .help = "the module to run (default: the package's task, else its __main__)" },
 		  { .name = "image-build",
 		    .hint = "DIR",
 		    .help = "build the image of DIR, which has a Dockerfile, and run it" },
@@ -62,13 +63,13 @@ const struct verb job_verbs[] = {
 		    .letter = 'e',
 		    .hint = "NAME=VALUE",
 		    .repeats = true,
-		    .help = "a variable of the program; NAME alone: as it is here" },
+		    .help = "a variable of the program; NAME alone: with the value that it has here" },
 		  { .name = "gs",
 		    .hint = "gs://PREFIX",
-		    .help = "where it writes to: AIP_MODEL_DIR and the like, or --job-dir" },
+		    .help = "where the program writes: it gets AIP_MODEL_DIR and the like, or --job-dir" },
 		  { .name = "name",
 		    .hint = "NAME",
-		    .help = "what the job is called (default: of the image and the time)" },
+		    .help = "the job's name (default: made of the image and the time)" },
 		  SUBMIT_OPTIONS),
 	  .calls = true,
 	  .most = 1,
@@ -81,19 +82,20 @@ const struct verb job_verbs[] = {
 	  .detail =
 		  "FILE is YAML or JSON, - for stdin: what gcloud takes as --config of training jobs, custom jobs and\n"
 		  "tuning jobs, or a whole job or pipeline as its API has it. What gcloud takes from flags has defaults:\n"
-		  "a name of the file's and the time, the region, one trial. Then it goes on as `trainyard run`.\n"
+		  "a name made of the file's and the time, region us-central1, one trial. Then it goes on\n"
+		  "as `trainyard run`.\n"
 		  "\n"
 		  "    trainyard submit job.yaml\n"
 		  "    trainyard submit job.yaml --plan\n"
 		  "\n"
 		  "Exit codes: 0 succeeded, 1 failed, 4 cancelled, 125 the job was refused.\n",
 	  .options = OPTIONS(
-		  { .name = "file", .letter = 'f', .hint = "FILE", .help = "the same as FILE alone" },
+		  { .name = "file", .letter = 'f', .hint = "FILE", .help = "the same as FILE without -f" },
 		  { .name = "plan",
 		    .help = "print what would run, and what the cloud would do otherwise; submit nothing" },
 		  { .name = "name",
 		    .hint = "NAME",
-		    .help = "what the job is called, whatever the file says" },
+		    .help = "the job's name, in place of the file's" },
 		  SUBMIT_OPTIONS),
 	  .calls = true,
 	  .run = submit_main },
@@ -103,7 +105,7 @@ const struct verb job_verbs[] = {
 	  .summary = "list jobs of all APIs and locations",
 	  .detail =
 		  "Lists the jobs that have not ended and the 20 newest that have, with why they wait or failed.\n"
-		  "An id is shown by its beginning, which names the job in other commands as well.\n",
+		  "Of each id the beginning is shown, by which other commands find the job as well.\n",
 	  .options = OPTIONS(
 		  { .name = "all", .letter = 'a', .help = "every job" },
 		  { .name = "state",
@@ -174,22 +176,22 @@ const struct verb job_verbs[] = {
 		    .help = "only lines as severe, or more: INFO, WARNING, ERROR" },
 		  { .name = "grep",
 		    .hint = "REGEX",
-		    .help = "only lines that fit an extended regular expression" },
+		    .help = "only lines that match an extended regular expression" },
 		  { .name = "since",
 		    .hint = "TIME",
 		    .help = "only lines since 10m, 2h, or a time as 2026-11-26T08:00:00Z" },
 		  { .name = "tail",
 		    .letter = 'n',
 		    .hint = "N",
-		    .help = "at most so many of the lines that are there" },
+		    .help = "at most N of the lines that are there, the last ones" },
 		  { .name = "timestamps",
 		    .letter = 't',
-		    .help = "when each line was written, in local time" },
+		    .help = "print when each line was written, in local time" },
 		  { .name = "output",
 		    .letter = 'o',
 		    .hint = "FORMAT",
 		    .values = log_outputs,
-		    .help = "as text, or as one JSON object a line, those of the service too" },
+		    .help = "print text, or one JSON object for each line, those of the service too" },
 		  PROJECT_OPTION),
 	  .calls = true,
 	  .least = 1,
@@ -205,7 +207,7 @@ const struct verb job_verbs[] = {
 	  .options = OPTIONS({ .name = "for",
 			       .hint = "STATE",
 			       .values = job_states,
-			       .help = "until they are in this state, or past it: RUNNING" },
+			       .help = "wait until they are in this state, or past it: RUNNING" },
 			     { .name = "timeout",
 			       .hint = "TIME",
 			       .help = "how long at most: 90s, 15m, 2h; 0 only looks (default: for ever)" },
@@ -224,7 +226,7 @@ const struct verb job_verbs[] = {
 		  "\n" JOB_WORDS_DETAIL,
 	  .options =
 		  OPTIONS({ .name = "image", .hint = "IMAGE", .help = "the image of each pool of replicas" },
-			  { .name = "name", .hint = "NAME", .help = "what the new job is called" },
+			  { .name = "name", .hint = "NAME", .help = "the name of the new job" },
 			  PROJECT_OPTION, DETACH_OPTION),
 	  .calls = true,
 	  .least = 1,
@@ -236,7 +238,7 @@ const struct verb job_verbs[] = {
 	  .synonyms = "kill",
 	  .names_jobs = true,
 	  .summary = "end jobs",
-	  .detail = "Returns when the daemon has stored the wish; `trainyard wait` waits for the end.\n"
+	  .detail = "Returns when the daemon has stored the request; `trainyard wait` waits for the end.\n"
 		    "\n" JOB_WORDS_DETAIL,
 	  .options = OPTIONS(PROJECT_OPTION),
 	  .calls = true,
@@ -285,7 +287,7 @@ const struct verb job_verbs[] = {
 		  "\n" JOB_WORDS_DETAIL,
 	  .options = OPTIONS(
 		  { .name = "watch", .letter = 'w', .help = "show changes as they come" },
-		  { .name = "all", .letter = 'a', .help = "all trials, and not the newest 20 and the best" },
+		  { .name = "all", .letter = 'a', .help = "all trials, not only the newest 20 and the best" },
 		  { .name = "csv", .help = "all trials as a table of comma-separated values" },
 		  PROJECT_OPTION),
 	  .calls = true,

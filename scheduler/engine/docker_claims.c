@@ -289,7 +289,7 @@ static void weigh(struct claims *claims)
 		if (claims->looks++ < LOOKS_MOST)
 			act_on(claims, NULL, TAKE(weighed.creations), look);
 		else
-			round_break(claims, "claims of GPUs do not stay in the engine");
+			round_break(claims, "claims of GPUs vanish from the engine as soon as they are made");
 		break;
 	case CLAIMS_WAIT:
 		peers_wait(&claims->peers, peers_found, claims);

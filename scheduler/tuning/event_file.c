@@ -138,8 +138,8 @@ enum status event_file_read(struct event_file *file, event_record_taker take, vo
 		return breakage_say(file, err);
 	if (offset != file->offset)
 		return error_set(err, STATUS_OUT_OF_RANGE, NULL,
-				 "bytes at %lld where those at %lld come next", (long long)offset,
-				 (long long)file->offset);
+				 "bytes from offset %lld came, but those from offset %lld are next",
+				 (long long)offset, (long long)file->offset);
 	while (length > 0 && !rc) {
 		const uint64_t missing = part_size(file) - file->part_bytes;
 		const size_t piece = length < missing ? length : (size_t)missing;

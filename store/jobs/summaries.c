@@ -413,7 +413,8 @@ enum status summary_find(struct store *store, const char *project, const char *r
 				 project ? " of project " : "", project ? project : "");
 	if (!list.count)
 		return error_set(err, STATUS_NOT_FOUND, NULL,
-				 "No job%s%s has the id or display name \"%.100s\", or one that begins so.",
+				 "No job%s%s has the id or display name \"%.100s\", or one that "
+				 "begins with that.",
 				 project ? " of project " : "", project ? project : "", reference);
 	if (finding.count > 1)
 		return several_refuse(reference, &finding, &list, err);

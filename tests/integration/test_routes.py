@@ -191,7 +191,7 @@ def test_a_host_without_a_route_is_told_once_and_nothing_waits(new_daemon, pytho
                            "fail('https://bigquery.googleapis.com/') == 'failed late'", image=python_image))
     assert daemon.lines(job["jobId"])[2] == "False"
     assert differences(daemon, job, "cloud-tried") == [
-        "The program called bigquery.googleapis.com, which is not emulated: it is the real one."]
+        "The program called bigquery.googleapis.com, which is not emulated: the call goes to the real service."]
 
 
 # Fails with: gateway_environment() and gateway_watches() without the other regions.
@@ -200,12 +200,12 @@ def test_a_call_of_vertex_in_another_region_is_told(new_daemon, python_image):
     daemon = new_daemon(*BASIC).start()
     job = daemon.run(calls("type(fail('https://asia-southeast2-aiplatform.googleapis.com/')).__name__", image=python_image))
     assert differences(daemon, job, "cloud-tried") == [
-        "The program called asia-southeast2-aiplatform.googleapis.com, which is not emulated: it is the real one."]
+        "The program called asia-southeast2-aiplatform.googleapis.com, which is not emulated: the call goes to the real service."]
 
 
 # Fails with: on_called_plain() that hands every call to the gateway: 404, and no report.
 @pytest.mark.parametrize("egress, told", [
-    long("all", "The program called bigquery.googleapis.com, which is not emulated: it is the real one."),
+    long("all", "The program called bigquery.googleapis.com, which is not emulated: the call goes to the real service."),
     ("none", "The program tried to reach bigquery.googleapis.com, which is cut off (--egress none).")])
 def test_a_call_without_tls_is_told_as_well(new_daemon, python_image, egress, told):
     daemon = new_daemon(*BASIC, "--egress", egress).start()

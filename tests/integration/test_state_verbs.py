@@ -373,7 +373,7 @@ def test_a_large_state_that_is_refused_is_told_of(new_daemon, small):
     assert [job["id"] for job in all_jobs(daemon)] == ["own"]
     daemon.cancel("own")
     daemon.until("own", "CANCELLED")
-    assert "there is more than may be taken" in verb(daemon, "import", "--yes", str(large), code=1)
+    assert "there is more data than is accepted" in verb(daemon, "import", "--yes", str(large), code=1)
 
 
 def test_a_question_that_is_not_answered_means_no(target):

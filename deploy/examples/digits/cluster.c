@@ -50,7 +50,7 @@ static void read_task(struct cluster *cluster, const json_t *task)
 	while (role < ROLE_COUNT && (!type || strcmp(type, role_names[role]) != 0))
 		role++;
 	if (role == ROLE_COUNT)
-		die(1, "CLUSTER_SPEC: task.type \"%s\" is none of master, worker and ps", type ? type : "");
+		die(1, "CLUSTER_SPEC: task.type \"%s\" is not master, worker or ps", type ? type : "");
 	if (index < 0 || index >= cluster->count[role])
 		die(1, "CLUSTER_SPEC: there is no %s %lld in cluster", type, (long long)index);
 	cluster->role = role;

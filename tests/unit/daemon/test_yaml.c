@@ -68,11 +68,11 @@ static void what_is_none_is_told_with_its_line(void **state)
 		{ "a:\n  <<: [5]\n", "line 2: << wants a mapping" },
 		{ "a: 1\n---\nb: 2\n", "line 3: a second document begins" },
 		{ "a: 1\n---\n]\n", "line 3: " },
-		{ "a: &x [*x]", "there is too much in it" },
+		{ "a: &x [*x]", "there are too many or too deeply nested values in it" },
 		{ "a: &a [1,1,1,1,1,1,1,1,1,1]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\n"
 		  "c: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\n"
 		  "e: &e [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\n",
-		  "there is too much in it" },
+		  "there are too many or too deeply nested values in it" },
 	};
 
 	for (size_t i = 0; i < COUNT_OF(cases); i++) {

@@ -270,7 +270,7 @@ static void a_call_to_the_cloud_is_told_once_for_each_host(void **state)
 	scheduler_cloud_tried(bench->scheduler, id, "gcr.io");
 	scheduler_cloud_tried(bench->scheduler, id, "gcr.io");
 	line_await(bench, "caller",
-		   "The program called gcr.io, which is not emulated: it is the real one. "
+		   "The program called gcr.io, which is not emulated: the call goes to the real service. "
 		   "`serve --route NAME=URL` leads a name to an emulator.\n");
 	daemon_stop(bench);
 	bench->cut_off = true;

@@ -327,12 +327,12 @@ static void what_is_broken_is_refused(void **state)
 		{ "A field of another type at 'job.words[1]'", "7201617000" },
 		{ "A broken message at 'job'", "0a05" },
 		{ "A broken message at 'job.children[0]'", "8a01020a05" },
-		{ "A text that is no UTF-8, or has a NUL at 'job.text'", "0a01ff" },
-		{ "A text that is no UTF-8, or has a NUL at 'job.text'", "0a0100" },
-		{ "A text that is no UTF-8, or has a NUL at 'job.labels'", "9201030a0100" },
+		{ "A text that is not UTF-8, or has a NUL at 'job.text'", "0a01ff" },
+		{ "A text that is not UTF-8, or has a NUL at 'job.text'", "0a0100" },
+		{ "A text that is not UTF-8, or has a NUL at 'job.labels'", "9201030a0100" },
 		/* Fails with: a mask's text is not looked at: out of memory, it is said, or it ends at the NUL */
-		{ "A text that is no UTF-8, or has a NUL at 'job.update_mask'", "4a030a01ff" },
-		{ "A text that is no UTF-8, or has a NUL at 'job.update_mask'", "4a050a03610062" },
+		{ "A text that is not UTF-8, or has a NUL at 'job.update_mask'", "4a030a01ff" },
+		{ "A text that is not UTF-8, or has a NUL at 'job.update_mask'", "4a050a03610062" },
 		{ "A broken time at 'job.wait_time'", "3a040801"
 						      "10ff" },
 		{ "A broken value at 'job.thing'", "5a020a00" },
