@@ -29,7 +29,7 @@ static bool is_named(const struct config_list *nodes, const char *name)
 	return false;
 }
 
-/* "GPU-1.example" becomes "gpu-1-example". */
+/* Makes a name of --node from that in the swarm: "gpu-1-example" from "GPU-1.example". */
 static char *name_make(const struct swarm_node *node)
 {
 	char *name = memory_strdup(node->name);

@@ -91,7 +91,7 @@ struct wiring {
 	const struct wiring_reopening *reopening;
 };
 
-/* Cannot fail. */
+/* Opens the families of APIs. Cannot fail. */
 static enum status families_open(struct wiring *wiring, struct error *err)
 {
 	const struct config *config = wiring->config;

@@ -39,7 +39,8 @@ void device_claims_free(struct device_claims *claims)
 	free(claims);
 }
 
-/* The number grows at once, so that an answer to an earlier order is recognized. */
+/* Notes that the claims must be ordered anew. The number grows at once, so that an answer to an
+ * earlier order is recognized. */
 static void change(struct device_claims *claims)
 {
 	claims->number += !claims->changed;

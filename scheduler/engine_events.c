@@ -227,7 +227,7 @@ static void on_logs_ended(struct scheduler *scheduler, struct replica_run *repli
 	replica->output = OUTPUT_ENDED;
 }
 
-/* NULL: the replica neither runs on the node nor is planned for it. */
+/* Returns the replica that the key names; NULL: it neither runs on the node nor is planned for it. */
 static struct replica_run *node_replica(struct node *node, const struct replica_key *key,
 					struct job_run **ret_run)
 {

@@ -15,7 +15,7 @@
 #include "store/jobs/journal.h"
 #include "store/logs/logs.h"
 
-/* The first node of a job that has no place yet. */
+/* Gives a job that has no place yet its first node. */
 static void nodes_begin(struct job_run *run)
 {
 	run->nodes = memory_calloc(1, sizeof(*run->nodes));

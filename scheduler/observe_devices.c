@@ -59,7 +59,8 @@ void devices_reported(struct node *node, const struct engine_event *event)
 	if (is_lost)
 		log_event(LOG_WARNING, "gpu-lost", "hint=\"%s\"",
 			  "another trainyard on this engine has it, while a job of this one waits for it");
-	/* Jobs without leases try the other GPUs first; their walk tells when there is none left. */
+	/* Jobs without GPUs of their own try the node's other GPUs first: their turn in the queue shows whether any
+	 * GPU is left. */
 	if (device_claims_are_short(node->claims))
 		devices_await(scheduler);
 	jobs_touch(node, is_lost);

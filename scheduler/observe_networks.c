@@ -66,7 +66,7 @@ static bool lack_was_logged(const struct job_run *run)
 	return run->lack_logged_after == run->networks_had + 1;
 }
 
-/* No address block is free for the job's network. Addresses of pooled networks are given back first. */
+/* Called when no address block is free for the job's network. First gives back the addresses of pooled networks. */
 static void network_lack(struct node *node, struct job_run *run, const char *text)
 {
 	if (network_pool_release(&node->pool)) {

@@ -16,7 +16,7 @@
 #include "scheduler/room.h"
 #include "scheduler/scheduler_state.h"
 
-/* Higher priority first, then the earlier job. */
+/* Whether @a goes before @b: the one with the higher priority, else the earlier one. */
 static bool goes_before(const struct job_entry *a, const struct job_entry *b)
 {
 	if (a->priority != b->priority)
@@ -143,7 +143,7 @@ static bool awaits_nodes(struct scheduler *scheduler, int64_t now_us)
 	return false;
 }
 
-/* The caller frees it. */
+/* Returns a copy of the nodes' states for readers; the caller frees it. */
 static struct node_view *nodes_view(const struct scheduler *scheduler)
 {
 	struct node_view *views = memory_calloc(scheduler->node_count, sizeof(*views));

@@ -37,7 +37,7 @@ void wakes_set(struct wakes *wakes, struct job_entry *entry, int64_t at_us);
 void wakes_expire(struct wakes *wakes, int64_t now_us);
 /* Takes the job that was touched first; NULL: no job is touched. */
 struct job_entry *wakes_take(struct wakes *wakes);
-/* INT64_MAX: no time is set. */
+/* The first time at which a job is to be decided; INT64_MAX: no time is set. */
 int64_t wakes_first_us(const struct wakes *wakes);
 /* @entry is about to be freed. */
 void wakes_forget(struct wakes *wakes, struct job_entry *entry);

@@ -148,7 +148,7 @@ void pipeline_render(struct call *call, const struct pipeline *pipeline, struct 
 /* Appends a version of a Model for clients. */
 void model_render(struct call *call, const struct trained_model *model, struct text *text);
 
-/* A member that is projects/P/locations/L/COLLECTION/ID. */
+/* Write a member with the value projects/P/locations/L/COLLECTION/ID; member_job() with the name of a job. */
 void member_resource(struct writer *answer, const char *name, const struct call *call, const char *project,
 		     const char *location, const char *collection, const char *id);
 void member_job(struct writer *answer, const char *name, const struct call *call, const struct job *job);

@@ -23,7 +23,7 @@ struct study_tree {
 void study_tree_free(struct study_tree *tree);
 DEFINE_AUTO(study_tree, struct study_tree *, study_tree_free)
 
-/* The caller frees. */
+/* Makes the tree of the study's parameters; release it with study_tree_free(). */
 struct study_tree *study_tree_new(const json_t *study_spec);
 
 /* The kind of a parameter's values. */

@@ -17,7 +17,7 @@ struct creation {
 	const char *sentence; /* NULL: the sentence for too many calls */
 };
 
-/* NULL: it creates no job. */
+/* Returns the method if it creates jobs, else NULL. */
 const struct creation *creation_of(const char *method);
 
 /* Appends the name of a row's calls; nothing if faults cannot be injected into them: only Google's APIs have faults. */

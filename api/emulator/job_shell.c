@@ -213,7 +213,7 @@ static ssize_t output_end(struct output *output, char *buffer, size_t size)
 	return pending_send(output, buffer, size);
 }
 
-/* Through pipes the engine makes the frames. */
+/* Reads output for the client. On a terminal it adds the frames' heads; without one the engine has made the frames. */
 static ssize_t output_read(void *arg, char *buffer, size_t size)
 {
 	struct output *output = arg;

@@ -118,7 +118,7 @@ static const char *state_name(int state)
 	return state >= 0 && state < JOB_STATE_COUNT ? job_state_name((enum job_state)state) : NULL;
 }
 
-/* "worker-replica-1 exited with 137, out of memory" */
+/* Writes the sentence about a replica's end: "worker-replica-1 exited with 137, out of memory". */
 static void end_report(const struct journal_row *row, const char *replica, struct text *text)
 {
 	switch (row->cause) {

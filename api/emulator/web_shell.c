@@ -38,7 +38,7 @@ static const struct {
 
 /* ---- addresses ---- */
 
-/* "12-worker-0-" and the hash of that, in hex. */
+/* Writes the token of a replica's shell: "12-worker-0-", and the hash of that in hexadecimal digits. */
 static void token_write(const unsigned char *key, int64_t job, enum role role, unsigned index,
 			char token[TOKEN_SIZE])
 {

@@ -19,8 +19,8 @@ void tls_keys_free(struct tls_keys *keys);
 /* Listens on an IP address; @port 0: any free port. The caller closes *ret_fd if it is not -1, even after a failure.
  * INVALID_ARGUMENT: not an address; UNAVAILABLE. */
 enum status stream_listen(const char *address, uint16_t port, int *ret_fd, uint16_t *ret_port, struct error *err);
-/* True if the client begins TLS without offering HTTP/2 only. Waits for the client's first bytes, and leaves them
- * unread. */
+/* True if the client begins TLS and does not offer HTTP/2 as the only protocol, so that it speaks REST. Waits for
+ * the client's first bytes, and leaves them unread. */
 bool stream_socket_is_rest(int fd);
 
 struct stream_socket {

@@ -255,7 +255,7 @@ static const char *target_own(struct exchange *exchange)
 	return exchange->raw + (exchange->by_browser ? length : 0);
 }
 
-/* All checks that need no body. */
+/* Makes all checks of a request that need no body. */
 static enum status begin_checked(struct exchange *exchange, const char *method, struct error *err)
 {
 	enum status rc;
@@ -414,7 +414,7 @@ static enum status handler_run(struct exchange *exchange, struct error *err)
 	return rc;
 }
 
-/* The request did not get its turn, because its client is gone or the listener closes. */
+/* Ends a request that did not get its turn, because its client is gone or the listener closes. */
 static void turn_give_up(struct exchange *exchange)
 {
 	exchange->cut = exchange->cut || work_is_abandoned();

@@ -134,7 +134,8 @@ static void entry_add(struct ledger *ledger, const struct exchange *exchange)
 	pthread_mutex_unlock(&ledger->lock);
 }
 
-/* A page that shows the requests would fill the list with its own, and a terminal in a page with a request for each key. */
+/* True if a page in a browser only reads, or types into a terminal. Such requests are not kept: a page that shows the
+ * list of requests would fill it with its own, and a terminal in a page with one for each key. */
 static bool is_console_read(const struct exchange *exchange)
 {
 	static const char files[] = "_trainyard/console/", shells[] = "_trainyard/v1/shells/";

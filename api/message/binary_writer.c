@@ -78,7 +78,7 @@ static void instant_write(struct text *bytes, int64_t seconds, int64_t nanos)
 		wire_varint_field_write(bytes, 2, (uint64_t)nanos);
 }
 
-/* "-3.5s": both parts have the sign. */
+/* In "-3.5s" the seconds are -3, and the nanoseconds are negative, too. */
 bool wire_duration_write(const char *text, struct text *bytes)
 {
 	const bool negative = *text == '-';

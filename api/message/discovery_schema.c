@@ -66,7 +66,7 @@ json_t *schema_reference(const struct discovery_api *api, const struct message *
 	return json_pack("{s:s}", "$ref", name.data);
 }
 
-/* The names of the values with their meanings. */
+/* Adds the names of an enumeration's values, and their meanings. */
 static void enum_describe(json_t *described, const struct enum_type *type)
 {
 	json_t *names = json_array(), *helps = json_array();
@@ -159,7 +159,7 @@ static json_t *parameter_describe(const struct field *field)
 	return TAKE(parameter);
 }
 
-/* A query can hold what message_read_query() binds. */
+/* Adds the fields that message_read_query() reads from a query. */
 static void fields_add(json_t *parameters, const struct message *message, const char *before)
 {
 	for (const struct field *field = message->fields; field->name; field++) {

@@ -86,7 +86,7 @@ static bool nanos_valid(const struct instant *instant)
 	return instant->nanos > -NANOS_PER_S && instant->nanos < NANOS_PER_S;
 }
 
-/* "-1.000000002s", as it is written below. */
+/* Reads a duration in the form in which this file writes it: "-1.000000002s". */
 static struct instant duration_read(const char *text)
 {
 	struct instant instant = { 0 };

@@ -238,7 +238,7 @@ static bool enum_take(struct binary *binary, const struct enum_type *type, uint6
 	return true;
 }
 
-/* A whole number, which may be in quotes. */
+/* Takes a whole number, which may be in quotes. */
 static bool whole_take(struct binary *binary, uint64_t *ret_bits)
 {
 	const bool quoted = *binary->at == '"';
@@ -271,7 +271,8 @@ static bool varint_encode(struct binary *binary, const struct field *field, unsi
 	return done;
 }
 
-/* The current string, without its escapes. False: the value is not a string, or there is no memory. */
+/* Takes the current string, and appends it without its escapes. False: the value is not a string, or there is no
+ * memory. */
 static bool string_take(struct binary *binary, struct text *text)
 {
 	const bool done = json_string_append(&binary->at, text);

@@ -163,7 +163,7 @@ static json_t *read_choice(const struct enum_type *type, const json_t *value)
 	return NULL;
 }
 
-/* A name, a number, or a number in quotes.
+/* Reads a value that is a name, a number, or a number in quotes.
  * Choice: numbers that the enum lacks are refused; protobuf alone would keep those without quotes, but nothing here
  * could say what they mean.
  * Source: DataPiece::ToEnum() of protobuf 3.20, src/google/protobuf/util/internal/datapiece.cc */

@@ -38,7 +38,7 @@ static void scan_rewrite(struct scan *scan, size_t from, size_t to, const char *
 	scan->copied = to;
 }
 
-/* The next byte, or -1 at the end. */
+/* Returns the next byte, or -1 at the end. */
 static int scan_peek(const struct scan *scan)
 {
 	return scan->at < scan->length ? (unsigned char)scan->data[scan->at] : -1;
@@ -52,7 +52,7 @@ static int scan_peek_token(struct scan *scan)
 	return scan_peek(scan);
 }
 
-/* The escape at @start, up to its four digits: "\\u". */
+/* Reads the four digits of the escape at @start: "\\u" and the digits. */
 static bool scan_hex(struct scan *scan, size_t start, unsigned *ret_code)
 {
 	char digits[5] = "";
@@ -234,7 +234,7 @@ static bool begins_token(int c)
 	return is_letter(c) || isdigit(c) || memchr("-\"'{}[]:,", c, 10);
 }
 
-/* A key without quotes. */
+/* Reads a key without quotes. */
 static bool scan_bare_key(struct scan *scan)
 {
 	static const char *const words[] = { "true", "false", "null" };
@@ -277,7 +277,8 @@ static bool is_next(const struct scan *scan, size_t at, char wanted)
 	return at < scan->length && scan->data[at] == wanted;
 }
 
-/* A list of members or elements up to @closing, with or without a comma before it; the opening bracket is next. */
+/* Reads a list of members or elements up to @closing, with or without a comma before it; the opening bracket is
+ * next. */
 static bool scan_list(struct scan *scan, bool (*element)(struct scan *), char closing, const char *missing,
 		      const char *ended)
 {
@@ -339,7 +340,7 @@ static bool scan_value(struct scan *scan)
 	return scan_word(scan);
 }
 
-/* A value of an array. */
+/* Reads a value of an array. */
 static bool scan_element(struct scan *scan)
 {
 	int c = scan_peek_token(scan);

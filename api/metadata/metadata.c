@@ -391,7 +391,7 @@ static enum status path_answer(struct call *call, const struct metadata_instance
 	return STATUS_OK;
 }
 
-/* Several slashes are one. */
+/* Copies the path with single slashes in place of several. */
 static void path_plain(const char *path, struct text *plain)
 {
 	text_puts(plain, "");

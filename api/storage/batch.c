@@ -59,7 +59,7 @@ static const char *reason_phrase(unsigned http_status)
 	return http_status < 300 ? "OK" : "Error";
 }
 
-/* "<a+1>" is answered as "<response-a+1>". */
+/* Writes the id of an answer: "<response-a+1>" for the call's "<a+1>". */
 static void content_id_write(struct text *answer, const char *content_id)
 {
 	const bool bracketed = *content_id == '<';

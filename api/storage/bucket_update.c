@@ -8,7 +8,7 @@
 #include "api/storage/storage.h"
 #include "daemon/base/json.h"
 
-/* The new metadata of the bucket. Its location and its name cannot change. */
+/* Makes the new metadata of the bucket. Its location and its name cannot change. */
 static enum status metadata_make(const struct bucket *bucket, const json_t *base, const json_t *given,
 				 json_t **ret_metadata, struct error *err)
 {

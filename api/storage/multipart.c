@@ -166,8 +166,8 @@ static void head_begin(struct multipart *multipart)
 	multipart->head_length = multipart->line = 0;
 }
 
-/* gcloud puts its boundary into single quotes that are not part of it, though they could be: the first line shows it.
- * True: they were removed from the delimiter. */
+/* gcloud puts its boundary into single quotes that are not part of it, although quotes may be part of a boundary: only
+ * the first line shows which. True: the quotes were removed from the delimiter. */
 static bool quotes_left_out(struct multipart *multipart, const char *line)
 {
 	char *const boundary = multipart->delimiter + strlen("\r\n--");

@@ -9,7 +9,7 @@
 #include "daemon/base/text.h"
 #include "daemon/base/timestamp.h"
 
-/* The resource that a patch is applied to. Members that it lacks cannot be removed by the patch. */
+/* Makes the resource that a patch is applied to. Members that it lacks cannot be removed by the patch. */
 static json_t *base_make(const struct object *object)
 {
 	AUTO(json) json_t *base = json_copy(object->metadata);

@@ -63,7 +63,7 @@ enum range_outcome range_choose(const char *header, int64_t size_bytes, struct b
 	return RANGE_PART;
 }
 
-/* A number, or a star for one that is not known: -1. */
+/* Takes a number, or a star, which stands for an unknown number: -1. */
 static bool bound_take(const char **at, int64_t *ret_bound)
 {
 	if (!character_take(at, '*'))

@@ -39,7 +39,7 @@ enum status upload_intake_finish(struct call *call, struct object *ret_object, s
 
 /* INVALID_ARGUMENT: more than RESOURCE_MAX_BYTES. */
 enum status resource_append(struct text *resource, const char *data, size_t length, struct error *err);
-/* An intake that collects an upload's JSON resource; and its text, for the handler. */
+/* Begin to collect an upload's JSON resource from the body; return its text, for the handler. */
 enum status resource_intake_begin(struct call *call, struct error *err);
 const struct text *resource_intake_text(const struct call *call);
 

@@ -111,7 +111,7 @@ static json_t *start_order_json(const struct plan *plan)
 	return order;
 }
 
-/* "604800s", "1800.5s", as durations are spelled in the API; microseconds are exact. 0: absent. */
+/* Writes a duration as the API spells it: "604800s", "1800.5s"; microseconds are exact. Writes nothing for 0. */
 static void duration_write(struct writer *answer, const char *name, int64_t us)
 {
 	char digits[40];

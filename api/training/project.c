@@ -36,7 +36,7 @@ static bool is_number(const char *project)
 	return length && !project[length] && length < PROJECT_NUMBER_SIZE - 1 && *project != '0';
 }
 
-/* Twelve digits, as projects have. */
+/* Derives a number from the project's id. It has twelve digits, as those of the cloud's projects have. */
 static void number_derive(const char *project, char ret_number[PROJECT_NUMBER_SIZE])
 {
 	static const unsigned char key[crypto_shorthash_KEYBYTES] = "project number.";

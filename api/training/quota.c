@@ -62,7 +62,7 @@ static unsigned *limit_find(struct quota_limits *limits, const char *name, size_
 	return NULL;
 }
 
-/* "K80=2" of @length bytes. */
+/* Reads a term such as "K80=2", of @length bytes. */
 static enum status term_parse(const char *term, size_t length, struct quota_limits *limits, struct error *err)
 {
 	struct text names AUTO_TEXT = { 0 };

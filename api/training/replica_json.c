@@ -56,7 +56,8 @@ json_t *replica_json(const struct plan *plan, const struct assignment *assignmen
 	return TAKE(object);
 }
 
-/* "pools.worker.machine_type": the role's name, and where the member's begins; NULL for other fields. */
+/* For a field such as "pools.worker.machine_type" returns the part after the role's name, and the role; NULL for other
+ * fields. */
 static const char *pool_member(const char *field, enum role *ret_role)
 {
 	static const char prefix[] = "pools.";

@@ -59,7 +59,7 @@ static bool is_star(const char *text, size_t length)
 	return length == 1 && *text == '*';
 }
 
-/* "2", "2.11", "3.7.1": numbers joined by single dots, or a star. */
+/* True for numbers joined by single dots ("2", "2.11", "3.7.1"), or a star. */
 static bool version_valid(const char *text, size_t length)
 {
 	bool after_digit = false;
@@ -81,7 +81,7 @@ static bool word_is(const char *text, size_t length, const char *word)
 	return length == strlen(word) && memcmp(text, word, length) == 0;
 }
 
-/* The part after a slash. */
+/* Reads a part of a rule that follows a slash. */
 static bool rule_take(struct rule *rule, const char *text, size_t length)
 {
 	bool device_was_given = rule->cpu != rule->gpu;

@@ -28,8 +28,8 @@ struct start_estimate {
 void start_estimate_deinit(struct start_estimate *start_estimate);
 #define AUTO_START_ESTIMATE __attribute__((cleanup(start_estimate_deinit)))
 
-/* For @job, which is queued and has this plan; NULL: for a new job. Reads the queue from the store. Thread: any.
- * FAILED_PRECONDITION: this machine can never run the job; the text is for the client. */
+/* Estimates when a job starts: @job, which is queued and has this plan, or a new job if @job is NULL. Reads the queue
+ * from the store. Thread: any. FAILED_PRECONDITION: this machine can never run the job; the text is for the client. */
 enum status start_estimate_make(const struct training_context *context, const struct plan *plan,
 				const struct job *job, struct start_estimate *ret_estimate,
 				struct error *err);

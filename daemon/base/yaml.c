@@ -29,7 +29,7 @@ static bool is_one_of(const char *word, const char *const *words)
  * Source: https://yaml.org/type/ (bool, int, float, null) */
 #define DIGITS "0123456789"
 
-/* @digits without underscores and signs. */
+/* Reads a whole number. @digits: without underscores and signs. */
 static json_t *whole_read(const char *digits, int base, bool negative)
 {
 	const char *valid = base == 16   ? DIGITS "abcdefABCDEF"

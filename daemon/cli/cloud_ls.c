@@ -51,7 +51,7 @@ static void row_print(const struct listing *listing, const char *size, const cha
 	url_print(bucket, object);
 }
 
-/* In local time, to the second. */
+/* Writes a time in local time, to the second. */
 static void moment_write(const char *time, char reported[TIME_SHOWN])
 {
 	const time_t s = time_read(time, 0) / 1000000;

@@ -59,7 +59,7 @@ static void advise(struct finding *finding, const char *format, ...)
 
 /* ---- the engine ---- */
 
-/* Each engine of --node answers. */
+/* Checks that the engine of each --node answers. */
 static void nodes_check(const struct doctor *doctor, struct finding *finding)
 {
 	const struct config *config = doctor->config;

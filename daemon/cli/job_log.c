@@ -73,7 +73,7 @@ static const char *replica_colour(struct log_printing *printing, const char *rep
 	return colours[replica_number(printing, replica) % (sizeof(colours) / sizeof(colours[0]))];
 }
 
-/* Local time with milliseconds. */
+/* Prints a time in local time, with milliseconds. */
 static void time_print(FILE *file, const char *time)
 {
 	const int64_t us = time_read(time, 0);

@@ -92,7 +92,7 @@ static int folder_read(struct client *client, const char *folder, const char *ma
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 
-/* An empty directory is replaced. */
+/* True for an empty directory, which an export may replace. */
 static bool is_empty_directory(const char *path)
 {
 	const int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

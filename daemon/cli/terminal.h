@@ -31,7 +31,7 @@ void size_append(struct text *text, int64_t bytes);
 void pull_append(struct text *text, const json_t *pull);
 /* Appends the age: the time from @time (RFC 3339) to @now_us; "-" if @time is NULL. */
 void age_append(struct text *text, const char *time, int64_t now_us);
-/* "2026-11-26 08:00:01", in local time. */
+/* Appends a time in local time: "2026-11-26 08:00:01". */
 void moment_append(struct text *text, const char *time);
 /* Returns the wall time in @time in microseconds; @otherwise if @time is NULL or malformed. */
 int64_t time_read(const char *time, int64_t otherwise);

@@ -112,7 +112,7 @@ static void listed(void *arg, const struct http_answer *answer)
 	}
 }
 
-/* The answer becomes cleaning->answer. */
+/* Asks for a list. Its answer is stored in cleaning->answer. */
 static enum status list_ask(struct cleaning *cleaning, const char *path, struct error *err)
 {
 	cleaning->waiting++;

@@ -29,7 +29,7 @@ void docker_network_name(const char *instance, int64_t job, char name[DOCKER_NAM
 /* The name of the bridge of a job's network, which is an interface of the engine's machine. @second: returns a
  * second name, for an engine that still has a bridge of the first name without its network. */
 void docker_network_device(const char *instance, int64_t job, bool second, char name[DOCKER_DEVICE_SIZE]);
-/* "worker-3", for the daemon's log. */
+/* Writes a replica's name for the daemon's log: "worker-3". */
 void docker_replica_name(const struct replica_key *key, char name[32]);
 
 /* Writes the filter {"label":["trainyard.instance=I", "trainyard.job=N"]}, percent-encoded for a query. @instance

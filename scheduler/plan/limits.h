@@ -12,5 +12,5 @@ struct plan;
 void limits_fit(const struct plan *plan, const struct capacity *capacity, struct assignment *assignment);
 
 enum { GIB_TEXT_SIZE = 32 };
-/* "14.4", "15"; returns @ret_text. */
+/* Writes a size in GiB, such as "14.4" or "15"; returns @ret_text. */
 const char *gib_text(int64_t bytes, char ret_text[GIB_TEXT_SIZE]);

@@ -220,7 +220,7 @@ static int by_size(const void *one, const void *other)
 	return -compare(*(const int64_t *)one, *(const int64_t *)other);
 }
 
-/* No arrangement has fewer bins. */
+/* A lower bound for the number of bins: no arrangement needs fewer. */
 static unsigned bins_least(const struct work *work)
 {
 	const struct packing *packing = work->packing;

@@ -151,7 +151,8 @@ static enum status trials_add(struct earlier_trials *earlier, const struct trial
 	return rc;
 }
 
-/* Trying again would change nothing. */
+/* Sets the error for a job whose trials cannot be read. It is final, because trying again would
+ * change nothing. */
 static enum status unreadable(const char *job_id, const struct error *cause, struct error *err)
 {
 	return error_set(err, STATUS_FAILED_PRECONDITION, NULL,

@@ -56,7 +56,7 @@ static struct batch batch_make(const struct job_run *run, const struct suggestio
 	return batch;
 }
 
-/* The scheduler reads the stored jobs as if a client had created them. */
+/* Makes the scheduler read the stored jobs as if a client had created them. */
 static void arrivals_add(struct scheduler *scheduler, const struct batch *batch)
 {
 	scheduler->arrived = memory_resize(scheduler->arrived, scheduler->arrived_count + batch->count + 1,

@@ -59,7 +59,7 @@ static double half_of(uint64_t bits)
 	return bits & 0x8000 ? -value : value;
 }
 
-/* A float's upper half. */
+/* Reads a bfloat16, which is the upper half of a float. */
 static double bfloat16_of(uint64_t bits)
 {
 	return float_of((bits & 0xffff) << 16);

@@ -21,7 +21,7 @@ static int known_compare(const struct metric_known *a, const struct metric_known
 	return (a->time_s > b->time_s) - (a->time_s < b->time_s);
 }
 
-/* Where @key is, or belongs. */
+/* The index at which @key is, or at which it has to be inserted. */
 static size_t known_place(const struct metric_file *file, const struct metric_known *key)
 {
 	size_t low = 0, high = file->known_count;

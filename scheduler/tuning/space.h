@@ -42,11 +42,11 @@ void space_encode(const struct space *space, const double *values, double *ret_f
 /* Rounds to the nearest possible values, in @features too. Never outside of a range. */
 void space_decode(const struct space *space, double *features, double *ret_values);
 
-/* The middle of the space. */
+/* Writes the middle of the space to @ret_features. */
 void space_centre(const struct space *space, double *ret_features);
 /* Draws a point, uniform in the scaled coordinates, and over categories and steps. */
 void space_random(const struct space *space, struct draw *draw, double *ret_features);
-/* Point @index of the scrambled Halton sequence. */
+/* Writes point @index of the scrambled Halton sequence to @ret_features. */
 void space_halton(const struct space *space, uint64_t seed, size_t index, double *ret_features);
 /* Value @choice of a STEPPED or CATEGORY feature, as a feature. */
 double space_choice(const struct space *space, size_t feature, size_t choice);

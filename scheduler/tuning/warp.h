@@ -9,5 +9,5 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* @values: larger is better; NaN: failed. In place. */
+/* Warps the values in place. Larger values are better; NaN is a failed trial. */
 void labels_warp(double *values, size_t count);

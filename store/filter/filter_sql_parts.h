@@ -31,6 +31,7 @@ enum status maker_compare_number(struct maker *maker, const struct filter_field 
 				 const struct filter_node *node);
 bool filter_is_presence(const struct filter_node *node);
 
-/* Append a comparison with a field to which functions are applied; a predicate. */
+/* Append a comparison of a field to which functions are applied; append a function that is a condition by
+ * itself. */
 enum status maker_put_steps(struct maker *maker, const struct filter_node *node);
 enum status maker_put_call(struct maker *maker, const struct filter_node *node);

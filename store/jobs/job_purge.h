@@ -10,8 +10,8 @@
 
 struct store;
 
-/* Of the jobs that ended before @before_us the one that ended first; *ret_job 0: there is none. A job is left out while
- * its containers exist, its last log lines are not stored, or a model that it made is registered. */
+/* Finds, of the jobs that ended before @before_us, the one that ended first; *ret_job 0: there is none. A job is left
+ * out while its containers exist, its last log lines are not stored, or a model that it made is registered. */
 enum status job_purge_next(struct store *store, int64_t before_us, int64_t *ret_job, struct error *err);
 /* Removes such a job. Its log is removed first, in slices between which other entries are stored; the rows of the job
  * and its trials follow in one transaction. After a crash the job still exists, to be removed again.

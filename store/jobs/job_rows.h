@@ -8,7 +8,7 @@
 /* Reads a row of one of the JOB_… statements. */
 void job_row_read(sqlite3_stmt *row, struct job *ret_job);
 
-/* A new row as QUEUED, inside a change. ALREADY_EXISTS. */
+/* Inserts a new row as QUEUED, inside a change. ALREADY_EXISTS: the project has a job with this id. */
 enum status job_row_insert(struct change_scope *scope, const struct job *job, int64_t *ret_id,
 			   struct error *err);
 
@@ -25,9 +25,9 @@ enum status job_row_get_placed(struct connection *connection, int64_t id, struct
 /* As job_row_get_placed(), without the position in the queue. */
 enum status job_row_get(struct connection *connection, int64_t id, struct job **ret_job, struct error *err);
 
-/* The job of a statement with bound values. NOT_FOUND. */
+/* Reads the job that a statement with bound values selects. NOT_FOUND: it selects none. */
 enum status job_row_fetch(sqlite3_stmt *statement, struct job **ret_job, struct error *err);
-/* job_cancel() inside a change. */
+/* Does the work of job_cancel(), inside a change. */
 enum status job_row_cancel(struct change_scope *scope, const struct job *job, const char *message,
 			   struct error *err);
 

@@ -234,7 +234,8 @@ static enum status row_advance(struct change_scope *scope, const struct job_chan
 	return rc;
 }
 
-/* For a change that adds only lines and journal rows: an UPDATE would write the row and six entries of indexes anew. */
+/* Checks that the job is in the state that the change expects. Used for a change that adds only lines and journal rows,
+ * because an UPDATE would write the row and six entries of indexes anew. */
 static enum status row_look(struct change_scope *scope, const struct job_change *change, bool *ret_applied,
 			    struct error *err)
 {
@@ -246,7 +247,7 @@ static enum status row_look(struct change_scope *scope, const struct job_change 
 	return statement_step(look, ret_applied, err);
 }
 
-/* The journal rows of a change: its reasons, then the change itself. */
+/* Stores the journal rows of a change: first its reasons, then the change itself. */
 static enum status change_note(struct change_scope *scope, const struct job_change *change, struct error *err)
 {
 	const struct journal_row retry = { .kind = JOURNAL_RETRIED };

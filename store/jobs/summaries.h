@@ -51,8 +51,8 @@ enum status summary_list_page(struct store *store, const char *project, const ch
 			      unsigned page_size, const char *page_token, struct summary_list *ret_list,
 			      struct error *err);
 
-/* Of the jobs with these numbers, at most ROW_PAGE_MAX, those that the list with that project and filter has; each
- * once. Numbers of trials' jobs, which are never in the list, are removed from @jobs. */
+/* Reads those of the jobs with these numbers (at most ROW_PAGE_MAX) that the list with that project and filter has,
+ * each once. Numbers of trials' jobs, which are never in the list, are removed from @jobs. */
 enum status summary_list_some(struct store *store, const char *project, const char *filter, int64_t *jobs,
 			      size_t *count, struct summary_list *ret_list, struct error *err);
 

@@ -334,7 +334,7 @@ static enum status rows_store_each(struct log_batch *batch, struct entries *entr
 	return rc;
 }
 
-/* A statement that fails stores none of its rows. */
+/* Stores ENTRIES_AT_ONCE rows with one statement, which stores none of them if it fails. */
 static enum status rows_store_together(struct log_batch *batch, const struct entries *entries, struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *insert = connection_statement(batch->connection, ENTRIES_INSERT);

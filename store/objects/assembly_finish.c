@@ -114,7 +114,8 @@ static enum status parts_find(struct joining *joining, const struct part_claim *
 
 /* ---- joining the bytes ---- */
 
-/* A part's file is gone: the part was replaced, or the assembly has ended since. */
+/* Sets the error for a part without a file: the part was replaced, or the assembly has ended
+ * since. */
 static enum status part_missing(const struct joining *joining, struct error *err)
 {
 	struct assembly_row row AUTO_ASSEMBLY_ROW = { .bucket = 0 };

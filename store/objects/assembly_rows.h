@@ -29,9 +29,9 @@ enum status assembly_row_read(struct objects *objects, const struct assembly_key
 enum status assembly_drop(struct connection *connection, const char *id, const char *bucket,
 			  struct error *err);
 
-/* Inside a change: removes those that began before that time. */
+/* Inside a change: removes the assemblies that began before @before_us. */
 enum status assemblies_expire(struct connection *connection, int64_t before_us, struct error *err);
-/* Inside a change: removes those of a bucket that is deleted. */
+/* Inside a change: removes the assemblies of a bucket that is deleted. */
 enum status assemblies_of_bucket_drop(struct connection *connection, int64_t bucket, struct error *err);
 
 /* A part, with the blob that has its bytes. */

@@ -26,14 +26,14 @@ enum { BLOB_PATH_SIZE = 32 };
 /* Writes the path of a blob below blobs_fd. */
 void blob_path(int64_t blob, char ret_path[BLOB_PATH_SIZE]);
 
-/* A number that was never used for a blob. */
+/* Returns a number that was never used for a blob. */
 int64_t blob_number_make(struct blob_files *files);
 /* Opens the file of an upload for writing, and makes it if it does not exist. */
 enum status blob_upload_open(const struct blob_files *files, int64_t blob, int *ret_fd, struct error *err);
 /* Returns in *ret_bytes the size of an upload's file; 0: there is no file. */
 enum status blob_upload_size(const struct blob_files *files, int64_t blob, int64_t *ret_bytes,
 			     struct error *err);
-/* An object has the blob now: moves it to its place. A failure does no harm: the blob is found where it is. */
+/* Moves a blob to its place, when an object has it. A failure does no harm: the blob is found where it is. */
 void blob_move_to_place(const struct blob_files *files, int64_t blob);
 /* Makes a hard link to the blob, wherever it is. False with errno. */
 bool blob_link(const struct blob_files *files, int64_t blob, int directory_fd, const char *name);
