@@ -186,7 +186,7 @@ struct job_node *job_run_on(const struct job_run *run, const struct node *node);
 unsigned job_run_join(struct job_run *run, struct node *node);
 /* To be called when the job has given up its place: it is on no node then, like a job that was never admitted. */
 void job_run_leave_nodes(struct job_run *run, struct node *first);
-/* Whether one of its nodes is lost. */
+/* Whether a node of the job is lost. */
 bool job_run_lacks_node(const struct job_run *run);
 /* Whether the job waits in the queue for room: it was not admitted yet, or has given up its place on a lost node. */
 bool job_run_waits(const struct job_run *run);
@@ -212,11 +212,11 @@ int64_t job_run_owner(const struct job_run *run);
 bool replica_is_unread(const struct replica_run *replica);
 /* Whether the engine has, or had, a container for the replica. */
 bool replica_is_made(const struct replica_run *replica);
-/* Whether its outcome is stored and logged, and all its output can be read. Only containers that do not run are left to
- * be removed. */
+/* Whether the job's outcome is stored and logged, and all its output can be read. Only containers that do not run are
+ * left to be removed. */
 bool job_run_is_over(const struct job_run *run);
-/* The number of its network: the id of the job that it was made for (itself, or an earlier user of that network), or
- * job_network_of_attempt(). */
+/* The number of the job's network: the id of the job that it was made for (itself, or an earlier user of that network),
+ * or job_network_of_attempt(). */
 int64_t job_run_network(const struct job_run *run);
 /* The number of the network of a job that was admitted again for @attempt; no other network has it. */
 int64_t job_network_of_attempt(int64_t job, unsigned attempt);

@@ -11,5 +11,5 @@ struct scheduler;
 void devices_reported(struct node *node, const struct engine_event *event);
 /* To be called while a job waits for GPUs of another instance: the engine is asked again in a moment. */
 void devices_await(struct scheduler *scheduler);
-/* Asks again, if it is time. */
+/* Asks the engine again, if it is time. */
 void devices_retry(struct scheduler *scheduler, int64_t now_us);

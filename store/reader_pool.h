@@ -32,7 +32,7 @@ struct reader_pool {
 void reader_pool_init(struct reader_pool *pool, const char *path, enum connection_role role);
 /* Ends the running and future queries as if their time were up, except those of threads with priority. */
 void reader_pool_end(struct reader_pool *pool);
-/* All readers are back. */
+/* Call when all readers have been returned. */
 void reader_pool_deinit(struct reader_pool *pool);
 
 /* A connection on loan; it is returned at the end of the variable's scope. */

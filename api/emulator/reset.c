@@ -37,7 +37,7 @@ struct reset {
 	bool done;
 };
 
-/* Trials follow their tuning jobs. */
+/* Cancels all unfinished jobs except those that run trials: they end with their tuning jobs. */
 static enum status jobs_stop(struct reset *reset, struct error *err)
 {
 	struct job_list list AUTO_JOB_LIST = { 0 };

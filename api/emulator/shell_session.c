@@ -359,7 +359,7 @@ static void *end_main(void *arg)
 	return NULL;
 }
 
-/* Ends them side by side: an engine that does not answer is waited for once, and not once for each. */
+/* Ends the sessions side by side: an engine that does not answer is waited for once, and not once for each. */
 static void overdue_end(struct shell_session *const *overdue, size_t count)
 {
 	pthread_t threads[SESSIONS_MAX];

@@ -47,7 +47,7 @@ bool shell_session_resume(struct shell_sessions *sessions, const char *id, uint6
 ssize_t shell_reader_read(struct shell_reader *reader, char *buffer, size_t size, unsigned timeout_ms);
 /* Ends the session, unless another reader has taken it over or it may live without a reader. */
 void shell_reader_leave(struct shell_reader *reader);
-/* The exit code of its program, after the end of its output; -1: unknown. Only for its reader. */
+/* The exit code of the session's program, after the end of its output; -1: unknown. Only for the session's reader. */
 int shell_session_exit_code(const struct shell_session *session);
 const struct replica_key *shell_session_replica(const struct shell_session *session);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Partial responses: a mask is parsed into a tree and the tree is laid over the value.
+/* Partial responses: a mask is parsed into a tree, and members that the tree does not have are left out of the answer.
  *
  *     mask     = item *( "," item )
  *     item     = name *( ( "/" / "." ) name ) [ "(" mask ")" ]
  *     name     = "*" / letters, digits, "_", "-", "$", "@"
  *
- * The tree is JSON: an object of names, each leading to an object of names below it or to true, which
- * is the whole. It is laid over text, which goes by once: pages of a thousand objects are masked, too.
+ * The tree is JSON: an object of names. Each name has an object of names below it, or true, which selects the whole
+ * member. The answer is filtered as text, in one pass, so that pages of a thousand objects can be filtered, too.
  * Source: https://developers.google.com/discovery/v1/performance (read 2026-11-20) */
 #include "api/message/message.h"
 

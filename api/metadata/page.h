@@ -8,7 +8,7 @@
 
 extern const char page_media_type[];
 
-/* "/computeMetadata/v1/instance": the requested path. */
+/* Appends the requested path, such as "/computeMetadata/v1/instance". */
 void page_path_write(const struct call *call, struct text *path);
 /* Appends @plain with all markup escaped. */
 void page_text_write(struct text *page, const char *plain);

@@ -337,7 +337,7 @@ json_t *metadata_tree_json(const struct metadata_tree *tree, const struct node *
 	return value_json(node->kind, value.data);
 }
 
-/* A line for each value. */
+/* Writes a line for each value of the leaf. */
 static void leaf_lines(const struct metadata_tree *tree, const struct node *leaf, const char *name,
 		       struct text *text)
 {

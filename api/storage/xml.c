@@ -6,7 +6,8 @@
 
 const char xml_media_type[] = "application/xml; charset=UTF-8";
 
-/* Whether it is U+FFFE or U+FFFF, which XML cannot express. Source: https://www.w3.org/TR/xml/#charsets */
+/* Whether the bytes at @at are U+FFFE or U+FFFF, which XML cannot express. Source:
+ * https://www.w3.org/TR/xml/#charsets */
 static bool is_no_character(const unsigned char *at)
 {
 	return at[0] == 0xef && at[1] == 0xbf && (at[2] == 0xbe || at[2] == 0xbf);

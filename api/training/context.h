@@ -63,8 +63,8 @@ void training_project_number(const struct call *call, char ret_number[PROJECT_NU
 /* Counts the call against the project's quota. RESOURCE_EXHAUSTED: the quota is used up for now. */
 enum status training_count(const struct call *call, enum quota_metric metric, struct error *err);
 
-/* RESOURCE_EXHAUSTED: this host could not run it even without other jobs; worded like a quota error if the service has
- * such a quota; *ret_shortage: what is short. Other jobs wait for their turn. */
+/* Checks that this host could run the job, at least without other jobs, which only make it wait. RESOURCE_EXHAUSTED: it
+ * could not; worded like a quota error if the service has such a quota; *ret_shortage: what is short. */
 enum status training_host_check(const struct training_context *context, const struct plan *plan,
 				enum shortage *ret_shortage, struct error *err);
 

@@ -7,8 +7,8 @@
 
 /* True when the whole of @text matches the extended regular expression. */
 bool text_matches(const char *text, const char *pattern);
-/* Whether lenient validation accepts it as the name of a region or a machine type: lowercase letters, digits, dashes
- * and underscores, a letter first; at most 63. */
+/* Whether lenient validation accepts @text as the name of a region or a machine type: lowercase letters, digits,
+ * dashes and underscores, a letter first; at most 63. */
 bool is_cloud_name(const char *text);
 enum storage_path {
 	STORAGE_READ,    /* "gs://bucket" and paths below it; the bucket may be Google's */

@@ -104,7 +104,7 @@ static bool is_component(const char *text, size_t length)
 	return false;
 }
 
-/* Whether it is a valid path: an image's id (64 hexadecimal digits) is not. */
+/* Whether @path is valid: an image's id (64 hexadecimal digits) is not. */
 static bool is_path(const char *path, size_t length)
 {
 	if (length > PATH_BYTES_MAX || (length == ID_HEX_DIGITS && strspn(path, HEX) == length))

@@ -12,5 +12,5 @@ void resource_name_write(const struct training_context *context, const char *pro
 			 const char *collection, const char *id, struct text *text);
 /* Appends the job's resource name; for AI Platform projects/PROJECT/jobs/ID. */
 void job_name_write(const struct training_context *context, const struct job *job, struct text *text);
-/* Its state in its family's form: "RUNNING", "JOB_STATE_RUNNING". Never NULL. */
+/* Returns the job's state in the form of its API: "RUNNING", "JOB_STATE_RUNNING". Never NULL. */
 const char *job_state_reported(const struct job *job);

@@ -20,8 +20,8 @@ struct start_estimate {
 		shortage; /* otherwise: what is short, for the job or for the one that it waits behind */
 	char *text;       /* why it does not start, one sentence; NULL: it starts */
 	char *behind;     /* the job, named as in job_name.h, that has to start before it; NULL: none */
-	/* What it would be given. Its devices are chosen only at the start, so they are set only if it starts now.
-	 * NULL: unknown. */
+	/* The resources that the job would be given. Its devices are chosen only at the start, so they are set only if
+	 * it starts now. NULL: unknown. */
 	struct assignment *assignment;
 };
 

@@ -25,7 +25,7 @@
 /* Makes jansson use memory_alloc(). To be called before the first use of jansson, by the first thread. */
 void memory_init(void);
 
-/* Like those of libc, but never NULL. memory_resize() has reallocarray()'s arguments. */
+/* Like the functions of libc, but they never return NULL. memory_resize() has reallocarray()'s arguments. */
 void *memory_alloc(size_t size) __attribute__((malloc, returns_nonnull));
 void *memory_calloc(size_t count, size_t size) __attribute__((malloc, returns_nonnull));
 void *memory_resize(void *place, size_t count, size_t size) __attribute__((returns_nonnull));

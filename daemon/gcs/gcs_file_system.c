@@ -161,7 +161,7 @@ static int64_t *change_begin(const struct gcs_file_system *system, const struct 
 /* Converts the number that fs_open() gave to the kernel back to the handle. */
 static struct gcs_handle *handle_of(uint64_t number)
 {
-	return (struct gcs_handle *)(uintptr_t)number; /* NOLINT: libfuse keeps it so */
+	return (struct gcs_handle *)(uintptr_t)number; /* NOLINT: libfuse stores it as a number */
 }
 
 /* Returns the open file whose changes the call stores or copies, which may be slow; NULL: the call does neither. */

@@ -78,7 +78,7 @@ static int look(const char *text, struct gcs_path *ret_path, struct gcs_facts *r
 
 static struct gcs_handle *handle_of(const struct fuse_file_info *info)
 {
-	return (struct gcs_handle *)(uintptr_t)info->fh; /* NOLINT: libfuse keeps it so */
+	return (struct gcs_handle *)(uintptr_t)info->fh; /* NOLINT: libfuse stores it as a number */
 }
 
 static int fs_getattr(const char *text, struct stat *ret_stat, struct fuse_file_info *info)
@@ -355,7 +355,7 @@ static int fs_unlink(const char *text)
 
 static struct gcs_directory *directory_of(const struct fuse_file_info *info)
 {
-	return (struct gcs_directory *)(uintptr_t)info->fh; /* NOLINT: libfuse keeps it so */
+	return (struct gcs_directory *)(uintptr_t)info->fh; /* NOLINT: libfuse stores it as a number */
 }
 
 static int fs_opendir(const char *text, struct fuse_file_info *info)

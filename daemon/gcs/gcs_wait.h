@@ -90,7 +90,7 @@ int gcs_call_given_up(const struct gcs_call *call);
 int gcs_wait_way(const struct gcs_call *call, const unsigned *hurried);
 
 void gcs_wait_begin(struct gcs_wait *wait, struct gcs_waits *all, const struct gcs_call *call);
-/* Gives its place back. */
+/* Gives the call's place back. */
 void gcs_wait_end(struct gcs_wait *wait);
 
 /* True if there are fault rules: calls may then fail or be slow. */

@@ -30,7 +30,8 @@ enum peers_step {
 /* Use peers_init() and peers_deinit(). */
 struct peers {
 	struct docker *docker;
-	/* Objects by instance. suspects: whether there was a marker. alive: until when that counts, monotonic µs */
+	/* Objects by instance. suspects: whether there was a marker. alive: until when (monotonic µs) the instance
+	 * counts as alive */
 	json_t *suspects, *alive, *dead;
 	json_t *next; /* instances that the current call has still to ask about */
 	char asked[INSTANCE_MAX + 1];

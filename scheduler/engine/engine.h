@@ -267,7 +267,7 @@ struct engine_ops {
 	 * ended before. A start that is only queued is dropped: REPLICA_CREATED; a start that is running completes
 	 * first. */
 	void (*stop_replica)(struct engine *engine, const struct replica_key *key, unsigned grace_s);
-	/* Also removes its anonymous volumes; kills it if it still runs. */
+	/* Removes the container and its anonymous volumes; kills it if it still runs. */
 	void (*remove_replica)(struct engine *engine, const struct replica_key *key);
 	/* Disconnects a running replica from its network, or connects it again. The last order counts. Success is not
 	 * reported; ENGINE_FAILED reports a failure. */

@@ -120,7 +120,7 @@ static enum status network_make(struct http *http, bool is_encrypted, struct err
 
 /* ---- the keys ---- */
 
-/* ALREADY_EXISTS: another `swarm up` has made it meanwhile. */
+/* Stores the keys in the swarm. ALREADY_EXISTS: another `swarm up` has stored some meanwhile. */
 static enum status keys_post(struct http *http, const char *path, const char *keys, const char *pair, struct error *err)
 {
 	struct text data AUTO_TEXT = { 0 };

@@ -30,7 +30,7 @@ struct assignment {
 	char *node;  /* the machine that the job's network is on; NULL: the first one, of --engine */
 	/* Per pool: an array with the name of each replica's machine, "" for the first one; NULL: all are on @node. */
 	json_t *nodes[ROLE_COUNT];
-	/* A node of it was lost, and the job waits for another assignment. Its leases are returned. */
+	/* A node of the assignment was lost, and the job waits for another assignment. The leases are returned. */
 	bool is_given_up;
 	char *placed; /* sentences: which nodes the replicas are on, and why not on others; NULL: there is one node */
 	/* For a network taken over from another job: the job that made the network, and how often the network was taken

@@ -56,7 +56,7 @@ struct job_outcome {
 struct job_outcome job_outcome_of(const struct plan *plan, const struct replica_outcome *outcomes,
 				  size_t count, unsigned attempt, bool ran);
 
-/* Whether such an end makes the job fail, or be retried. */
+/* Whether this end of a replica makes the job fail, or be retried. */
 bool end_is_bad(enum replica_end end, int exit_code);
 
 /* The whole errorMessage of a failed job: the sentences, the end of the replica's stderr (its last twenty lines, at

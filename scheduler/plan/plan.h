@@ -83,7 +83,7 @@ struct plan *plan_copy(const struct plan *plan);
 void plan_text_set(char **text, const char *value);
 void plan_list_set(json_t **list, const json_t *value);
 
-/* Whether it is a tuning job, which runs trials and no program itself. */
+/* Whether the plan is that of a tuning job, which runs trials and no program itself. */
 bool plan_tunes(const struct plan *plan);
 
 /* The number of replicas of all pools. */
@@ -91,7 +91,7 @@ unsigned plan_replica_count(const struct plan *plan);
 /* The position of a replica in the list of all replicas of the job, from 0: master, workers, ps, evaluators. */
 unsigned plan_replica_ordinal(const struct plan *plan, enum role role, unsigned index);
 
-/* Whether the launcher runs in its containers (launcher.h). */
+/* Whether the launcher runs in the pool's containers (launcher.h). */
 bool pool_is_launched(const struct pool *pool);
 /* The job_id in log entries. */
 const char *plan_log_job_id(const struct plan *plan);

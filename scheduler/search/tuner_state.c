@@ -163,8 +163,8 @@ void job_fault(struct look *look)
 	look->decision.outcome_message = look->err.text ? TAKE(look->err.text) : NULL;
 }
 
-/* Ends a search with no trial running and none to come. A search that had nothing to try is still QUEUED, and is admitted
- * first. */
+/* Ends a search with no trial running and none to come. A search that had nothing to try is still QUEUED: it is
+ * admitted before it ends. */
 void job_succeed(struct look *look)
 {
 	const int64_t now_us = look->context->wall_us;

@@ -47,9 +47,9 @@ struct fault_mark {
 	int64_t fault;
 };
 
-/* Nothing is stored for a job that has ended. */
+/* Stores a mark, but not for a job that has ended. */
 enum status fault_mark_put(struct store *store, const struct fault_mark *mark, struct error *err);
-/* Calls @take for each. */
+/* Calls @take for each stored mark. */
 enum status fault_marks_read(struct store *store,
 			     enum status (*take)(void *arg, const struct fault_mark *mark, struct error *err),
 			     void *arg, struct error *err);

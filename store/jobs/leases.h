@@ -21,7 +21,7 @@ struct lease {
 	char *node; /* the machine that has it, as struct assignment names it; NULL: the first one */
 };
 
-/* Frees its texts. */
+/* Frees the texts of a lease. */
 void lease_deinit(struct lease *lease);
 void leases_free(struct lease *leases, size_t count);
 /* Reads all leases, sorted by job, role and replica. The caller frees the array. */

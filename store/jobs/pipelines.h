@@ -62,7 +62,7 @@ const char *pipeline_state_name(const struct pipeline *pipeline);
 /* NOT_FOUND: 'The TrainingPipeline "projects/P/locations/L/trainingPipelines/1" does not exist.' */
 enum status pipeline_get(struct store *store, const struct pipeline_name *name, struct pipeline *ret_pipeline,
 			 struct error *err);
-/* Cancels its job, as job_cancel(). NOT_FOUND. */
+/* Cancels the pipeline's job, as job_cancel(). NOT_FOUND. */
 enum status pipeline_cancel(struct store *store, const struct pipeline_name *name, const char *message,
 			    struct error *err);
 /* Deletes a pipeline; its job and its model stay. Choice: FAILED_PRECONDITION while it has not ended. NOT_FOUND.

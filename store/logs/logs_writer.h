@@ -48,7 +48,7 @@ struct log_listener {
 };
 /* Returns received_ns of the last entry before. Thread: any, for all three. */
 int64_t logs_writer_listen(struct logs_writer *writer, struct log_listener *listener);
-/* Harmless if it is not listening. */
+/* Removes a listener. Harmless if it is not listening. */
 void logs_writer_unlisten(struct logs_writer *writer, struct log_listener *listener);
 /* Returns received_ns of the last entry now, and the earliest time of all entries stored since the last call;
  * INT64_MAX: none. */

@@ -31,7 +31,7 @@ struct assembly {
 #define AUTO_ASSEMBLY __attribute__((cleanup(assembly_deinit)))
 void assembly_deinit(struct assembly *assembly);
 
-/* @target's conditions and checksums are ignored: the service has none here. */
+/* Begins an assembly. @target's conditions and checksums are ignored: the service has none here. */
 enum status assembly_begin(struct objects *objects, const struct object_target *target,
 			   char ret_id[SESSION_ID_SIZE], struct error *err);
 enum status assembly_get(struct objects *objects, const struct assembly_key *key,
@@ -43,8 +43,9 @@ struct assembly_query {
 	const char *bucket;
 	const char *prefix;    /* NULL or "": all */
 	const char *delimiter; /* NULL or "": none */
-	/* Where the page begins: after all assemblies of this name, or after the one @after_id of them or, if an
-	 * earlier page ended with a prefix, after all names below it. NULL. */
+	/* The position at which the page begins: after all assemblies of the name @after, or after the one of them with
+	 * the id @after_id; if an earlier page ended with a prefix, @after is that, and the page begins after all names
+	 * below it. @after NULL: the list's beginning. */
 	const char *after, *after_id;
 	unsigned most; /* limit of assemblies and prefixes together */
 };

@@ -38,11 +38,12 @@ void hasher_add(struct hasher *hasher, const void *data, size_t length);
 
 /* Starts the thread, which first reads from the file @fd the bytes between the sums and @written. */
 enum status hasher_ring_start(struct hasher *hasher, int fd, int64_t written, struct error *err);
-/* A block of HASH_BLOCK_BYTES to fill; waits for one. */
+/* Returns a block of HASH_BLOCK_BYTES to fill; waits until one is free. */
 char *hasher_block(struct hasher *hasher);
 /* Passes the block, which has @length bytes, to the thread. */
 void hasher_submit(struct hasher *hasher, size_t length);
-/* Lets the thread finish and end. UNAVAILABLE: the file could not be read; the sums start again then. */
+/* Lets the thread finish and end. UNAVAILABLE: the file could not be read; the checksums then begin anew, with no
+ * bytes. */
 enum status hasher_ring_stop(struct hasher *hasher, struct error *err);
 
 /* The present checksums; more bytes may follow. */

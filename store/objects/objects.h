@@ -99,7 +99,7 @@ void bucket_deinit(struct bucket *bucket);
 /* 3 to 63 bytes (222 with dots) of lowercase letters, digits, '-', '_' and '.', and the other rules.
  * Source: https://cloud.google.com/storage/docs/buckets#naming */
 bool bucket_name_valid(const char *name);
-/* Why it cannot be the name of any bucket, as the rest of a sentence ("is too short: …"); NULL: it can. */
+/* Why @name cannot be the name of any bucket, as the rest of a sentence ("is too short: …"); NULL: it can. */
 const char *bucket_name_fault(const char *name);
 /* Whether only Google can have a bucket of this name. */
 bool bucket_name_is_googles(const char *name);
@@ -257,7 +257,7 @@ struct upload;
 enum status upload_begin(struct objects *objects, const struct object_target *target,
 			 struct upload **ret_upload, struct error *err);
 enum status upload_write(struct upload *upload, const char *data, size_t length, struct error *err);
-/* Expected checksums may be set after the bytes were written. */
+/* Set a checksum that the bytes must have; may be called after the bytes were written. */
 void upload_expect_crc32c(struct upload *upload, uint32_t crc32c);
 void upload_expect_md5(struct upload *upload, const unsigned char md5[16]);
 /* The conditions are checked again, in the transaction that makes the object. */

@@ -10,7 +10,7 @@
 #include "daemon/base/seeded_random.h"
 #include "store/objects/uploads.h"
 
-/* As SESSION_GET has them. */
+/* The columns of SESSION_GET, in its order. */
 enum {
 	COLUMN_BUCKET,
 	COLUMN_NAME,
