@@ -11,8 +11,8 @@
 struct progress_board {
 	pthread_mutex_t lock;
 	uint64_t last;
-	int64_t jobs[PROGRESS_JOBS]; /* 0: free */
-	struct job_progress progress[PROGRESS_JOBS];
+	int64_t jobs[PROGRESS_JOBS];                  /* 0: free */
+	struct job_progress *progress[PROGRESS_JOBS]; /* NULL: the slot was never used */
 };
 
 struct progress_board *progress_board_new(void)
@@ -27,6 +27,8 @@ void progress_board_free(struct progress_board *board)
 {
 	if (!board)
 		return;
+	for (size_t i = 0; i < PROGRESS_JOBS; i++)
+		free(board->progress[i]);
 	pthread_mutex_destroy(&board->lock);
 	free(board);
 }
@@ -36,7 +38,7 @@ static struct job_progress *progress_find(struct progress_board *board, int64_t 
 {
 	for (size_t i = 0; i < PROGRESS_JOBS; i++)
 		if (board->jobs[i] == job)
-			return &board->progress[i];
+			return board->progress[i];
 	return NULL;
 }
 
@@ -50,10 +52,12 @@ static struct job_progress *progress_of(struct progress_board *board, int64_t jo
 	if (progress)
 		return progress;
 	for (size_t i = 0; i < PROGRESS_JOBS && board->jobs[oldest]; i++)
-		if (!board->jobs[i] || board->progress[i].news < board->progress[oldest].news)
+		if (!board->jobs[i] || board->progress[i]->news < board->progress[oldest]->news)
 			oldest = i;
+	if (!board->progress[oldest])
+		board->progress[oldest] = memory_alloc(sizeof(*progress));
 	board->jobs[oldest] = job;
-	progress = &board->progress[oldest];
+	progress = board->progress[oldest];
 	*progress = (struct job_progress){ .news = board->last };
 	return progress;
 }
@@ -131,9 +135,9 @@ void progress_pull_end(struct progress_board *board, const char *image)
 {
 	pthread_mutex_lock(&board->lock);
 	for (size_t i = 0; i < PROGRESS_JOBS; i++) {
-		struct job_progress *progress = &board->progress[i];
+		struct job_progress *progress = board->progress[i];
 
-		if (!progress->image[0] || strncmp(progress->image, image, PROGRESS_IMAGE_BYTES) != 0)
+		if (!progress || !progress->image[0] || strncmp(progress->image, image, PROGRESS_IMAGE_BYTES) != 0)
 			continue;
 		progress->image[0] = '\0';
 		progress->pulled_bytes = progress->image_bytes = 0;
