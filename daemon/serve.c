@@ -26,6 +26,7 @@
 #include "daemon/main.h"
 #include "daemon/wiring.h"
 #include "scheduler/engine/engine.h"
+#include "store/objects/hasher.h"
 
 /* The least limit of open descriptors that serve accepts. The API alone may have 512 connections, gRPC 128. The servers
  * of one job poll up to 130 descriptors, and poll() refuses more than the limit. */
@@ -210,7 +211,8 @@ int serve_main(const struct config *config)
 	sigset_t signals = end_signals();
 	struct error err AUTO_ERROR = { 0 };
 
-	heaps_limit(); /* before any thread */
+	heaps_limit();
+	hasher_limit_openssl(); /* before any thread */
 	log_configure(config->log_level, config->log_format);
 	config_unknown_variables(variable_log);
 	region_check(config);

@@ -2,6 +2,7 @@
 #include "store/objects/hasher.h"
 
 #include <errno.h>
+#include <openssl/crypto.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -22,6 +23,13 @@ struct hash_ring {
 	size_t lengths[HASH_BLOCK_COUNT];
 	char blocks[HASH_BLOCK_COUNT][HASH_BLOCK_BYTES];
 };
+
+void hasher_limit_openssl(void)
+{
+	OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CRYPTO_STRINGS | OPENSSL_INIT_NO_ADD_ALL_CIPHERS |
+				    OPENSSL_INIT_NO_ADD_ALL_DIGESTS | OPENSSL_INIT_NO_LOAD_CONFIG,
+			    NULL);
+}
 
 void hasher_init(struct hasher *hasher)
 {

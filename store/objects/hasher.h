@@ -31,6 +31,11 @@ struct hasher {
 	struct hash_ring *ring; /* NULL: no thread */
 };
 
+/* Lets libcurl set up OpenSSL without the texts of its errors and its tables of ciphers, of 1.2 MiB: OpenSSL keeps to the
+ * first setup of a process. For a process that uses OpenSSL for these sums only. The daemon does: its curl has plain
+ * streams (scheduler/engine/docker_endpoint.h), and TLS is GnuTLS's. Call it before curl is used. */
+void hasher_limit_openssl(void);
+
 void hasher_init(struct hasher *hasher);
 
 /* Hashes on the calling thread. */
