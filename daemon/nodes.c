@@ -246,7 +246,7 @@ void daemon_nodes_deinit(struct daemon_nodes *nodes)
 
 /* ---- the engines ---- */
 
-static enum status engine_open(struct daemon_nodes *nodes, size_t node, struct scheduler *scheduler,
+static enum status engine_open(struct daemon_nodes *nodes, size_t node, const char *name, struct scheduler *scheduler,
 			       struct error *err)
 {
 	const struct engine_sink sink = scheduler_sink(scheduler, node);
@@ -255,6 +255,8 @@ static enum status engine_open(struct daemon_nodes *nodes, size_t node, struct s
 	options.url = nodes->urls[node];
 	options.makes = nodes->makes == ENGINE_BRIDGES || node == 0 ? nodes->makes : ENGINE_GUEST;
 	options.swarm = nodes->swarm;
+	options.group = nodes->group;
+	options.node = name;
 	return engine_kind_of(options.url)->open(&options, &sink, &nodes->engines[node], err);
 }
 
@@ -264,8 +266,9 @@ enum status daemon_nodes_open(struct daemon_nodes *nodes, struct scheduler *sche
 	enum status rc = STATUS_OK;
 
 	nodes->options = *options;
+	nodes->group = engine_group_new();
 	for (size_t i = 0; !rc && i < nodes->count; i++)
-		rc = engine_open(nodes, i, scheduler, err);
+		rc = engine_open(nodes, i, nodes->named[i].name, scheduler, err);
 	return rc ? rc : scheduler_start(scheduler, nodes->engines, err);
 }
 
@@ -289,7 +292,7 @@ enum status daemon_nodes_join(struct daemon_nodes *nodes, struct scheduler *sche
 		return error_set(err, STATUS_RESOURCE_EXHAUSTED, NULL,
 				 "too many nodes have joined since the start; the next start counts them all");
 	nodes->urls[at] = memory_strdup(url);
-	rc = engine_open(nodes, at, scheduler, err);
+	rc = engine_open(nodes, at, name, scheduler, err);
 	if (rc) {
 		free((char *)nodes->urls[at]);
 		return rc;
@@ -312,6 +315,7 @@ void daemon_nodes_close(struct daemon_nodes *nodes)
 			nodes->engines[i]->ops->close(nodes->engines[i]);
 		nodes->engines[i] = NULL;
 	}
+	engine_group_free(TAKE(nodes->group));
 }
 
 /* ---- of jobs ---- */

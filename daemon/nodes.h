@@ -30,6 +30,7 @@ struct daemon_nodes {
 	enum engine_networks makes;  /* kind of networks that the first node makes; with overlays, the other nodes make
 	                              * none */
 	struct engine_options options; /* of all engines, without the URL; borrowed */
+	struct engine_group *group;    /* of the engines; NULL: not open */
 };
 
 /* "NAME=URL": a name of lowercase letters, digits and hyphens, but not the first node's, and the URL of an engine. */

@@ -274,7 +274,7 @@ static json_t *ml_body(const struct run *run)
 
 /* ---- preparations ---- */
 
-/* Builds the image, in the engine that the daemon uses: /healthz has that engine's id. */
+/* Builds the image, in the engine of the daemon's node main: /healthz has that engine's id. Other nodes copy it from there. */
 static enum status image_make(const struct run *run, struct client *client, struct error *err)
 {
 	static const char *const none[] = { NULL };
@@ -285,11 +285,6 @@ static enum status image_make(const struct run *run, struct client *client, stru
 
 	if (!rc)
 		rc = client_call(client, "GET", "/healthz", NULL, &health, err);
-	if (!rc && json_object_get(health, "nodes"))
-		rc = error_set(err, STATUS_FAILED_PRECONDITION, NULL,
-			       "the daemon runs jobs on several nodes, and an image that is built here would be "
-			       "on one of them alone: push it to a registry that all nodes reach, and run it by "
-			       "its name");
 	return rc ? rc
 		  : image_build(config.engine, json_text_at(json_object_get(health, "engine"), "id"),
 				run->directory, run->image, err);

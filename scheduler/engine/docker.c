@@ -22,6 +22,7 @@
 #include "scheduler/engine/docker_create.h"
 #include "scheduler/engine/docker_elsewhere.h"
 #include "scheduler/engine/docker_endpoint.h"
+#include "scheduler/engine/docker_group.h"
 #include "scheduler/engine/docker_image.h"
 #include "scheduler/engine/docker_inspection.h"
 #include "scheduler/engine/docker_link.h"
@@ -332,6 +333,7 @@ static void docker_free(struct docker *docker)
 	endpoint_close(docker->endpoint);
 	free(docker->state_dir);
 	free(docker->reports_dir);
+	free(docker->node);
 	free(docker);
 }
 
@@ -341,6 +343,7 @@ static void op_close(struct engine *engine)
 {
 	struct docker *docker = of(engine);
 
+	group_leave(docker);
 	pthread_mutex_lock(&docker->lock);
 	docker->close_asked = true;
 	pthread_mutex_unlock(&docker->lock);
@@ -437,6 +440,8 @@ enum status docker_open(const struct engine_options *options, const struct engin
 	docker->docker_config = memory_strdup(options->registry_config);
 	docker->state_dir = memory_strdup(options->state_dir);
 	docker->reports_dir = memory_strdup(options->reports_dir);
+	docker->group = options->group;
+	docker->node = memory_strdup(options->node);
 	rc = route_endpoint_open(options->url, &docker->endpoint, err);
 	if (!rc)
 		rc = http_new(docker->endpoint, &docker->http, err);
@@ -447,6 +452,7 @@ enum status docker_open(const struct engine_options *options, const struct engin
 	problem = thread_start(docker);
 	if (problem)
 		return error_set(err, STATUS_INTERNAL, NULL, "engine thread: %s", strerrordesc_np(problem));
+	group_join(docker);
 	*ret_engine = &TAKE(docker)->engine;
 	return STATUS_OK;
 }

@@ -46,7 +46,7 @@ bool timer_is_set(const struct timer *timer)
 	return timer->fire != NULL;
 }
 
-static void timer_unset(struct docker *docker, struct timer *timer)
+void timer_unset(struct docker *docker, struct timer *timer)
 {
 	struct timer **at = &docker->timers;
 
@@ -140,6 +140,7 @@ void link_end(struct docker *docker)
 	exchange_drop(docker->link.events);
 	exchange_drop(docker->link.watch);
 	docker->link.state = LINK_DOWN;
+	atomic_store(&docker->answers, false);
 }
 
 /* Returns the pause before the next attempt to connect. Each pause is twice as long as the one before, until a

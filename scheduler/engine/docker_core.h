@@ -9,6 +9,7 @@
  * own, on their callers' threads (docker_terminal.h). */
 #include <jansson.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -32,6 +33,7 @@ struct endpoint;
 struct command {
 	void (*run)(struct docker *docker, struct command *command); /* executes the command on the engine's thread;
 								      * takes ownership of the members that it needs */
+	void (*then)(struct docker *docker, struct command *command); /* of the command that answers this one */
 	struct command *next;
 	struct replica_key key;
 	struct log_position from;
@@ -146,6 +148,7 @@ struct docker {
 	bool list_again, others_looked;
 	unsigned refusals; /* how many listings in a row had a container that the engine could not inspect */
 	struct image_task *images;
+	unsigned searches; /* for images in other engines */
 	struct network_task *networks;
 	struct replica_task *replicas; /* the running calls that start, stop, remove or inspect replicas */
 	struct signalled *signalled;   /* containers that were sent a signal since the link is up */
@@ -155,6 +158,9 @@ struct docker {
 	struct claims *claims; /* docker_claims.h; NULL: none was ordered */
 	json_t *given;          /* ids of containers with all their copies (docker_given.h); NULL: none */
 	struct report *reports; /* files to which containers write their reports */
+	struct engine_group *group; /* as in engine_options */
+	atomic_bool answers;        /* link_is_up(), for other threads */
+	char *node;
 	struct tunnel *tunnels; /* of networks with a carried reach (docker_tunnel.h); guarded by lock */
 };
 
@@ -167,6 +173,8 @@ void docker_hand_over(struct docker *docker, struct command *command);
 void docker_after(struct docker *docker, struct timer *timer, int64_t delay_us, void (*fire)(void *arg),
 		  void *arg);
 bool timer_is_set(const struct timer *timer);
+/* Of a timer that is set. */
+void timer_unset(struct docker *docker, struct timer *timer);
 /* Fires the timers that are due, or all of them when the engine is being closed. True: at least one fired. */
 bool timers_fire(struct docker *docker);
 /* Starts a call like http_start(), with the path "/containers/NAME" + @suffix. */

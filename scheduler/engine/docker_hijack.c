@@ -104,6 +104,16 @@ static enum status connect_to(const struct hijack_request *request, int *ret_fd,
 	return STATUS_OK;
 }
 
+static enum status head_send(int fd, const struct hijack_request *request, const struct text *head, int64_t until_us,
+			     struct error *err)
+{
+	if (send_until(fd, head->data, head->length, until_us))
+		return STATUS_OK;
+	return silence_explain(request,
+			       error_set(err, STATUS_UNAVAILABLE, NULL, "the request cannot be sent to the engine"),
+			       err);
+}
+
 /* Sends the request. Without @upgrade it is HTTP/1.0, so that the answer is not chunked and ends with the
  * connection. */
 static enum status request_send(int fd, const struct hijack_request *request, bool upgrade, int64_t until_us,
@@ -118,12 +128,7 @@ static enum status request_send(int fd, const struct hijack_request *request, bo
 	if (request->body)
 		text_puts(&head, "Content-Type: application/json\r\n");
 	text_printf(&head, "Content-Length: %zu\r\n\r\n%s", strlen(body), body);
-	if (!send_until(fd, head.data, head.length, until_us))
-		return silence_explain(
-			request,
-			error_set(err, STATUS_UNAVAILABLE, NULL, "the request cannot be sent to the engine"),
-			err);
-	return STATUS_OK;
+	return head_send(fd, request, &head, until_us, err);
 }
 
 /* ---- the answer ---- */
@@ -214,16 +219,28 @@ static enum status body_read(struct hijack *hijack, int64_t until_us, struct tex
 	return STATUS_OK;
 }
 
-static enum status exchange(const struct hijack_request *request, bool upgrade, struct hijack **ret_hijack,
-			    unsigned *ret_code, struct text *body, struct error *err)
+/* Returns a hijack without a connection. */
+static struct hijack *hijack_new(void)
 {
-	int64_t until_us = after_us(request->patience_ms + 1000 * endpoint_patience_s(request->endpoint));
-	AUTO(hijack) struct hijack *hijack = memory_alloc(sizeof(*hijack));
-	enum status rc;
+	struct hijack *hijack = memory_alloc(sizeof(*hijack));
 
 	hijack->fd = -1;
 	hijack->at = hijack->length = 0;
-	rc = connect_to(request, &hijack->fd, err);
+	return hijack;
+}
+
+static int64_t patience_end_us(const struct hijack_request *request)
+{
+	return after_us(request->patience_ms + 1000 * endpoint_patience_s(request->endpoint));
+}
+
+static enum status exchange(const struct hijack_request *request, bool upgrade, struct hijack **ret_hijack,
+			    unsigned *ret_code, struct text *body, struct error *err)
+{
+	const int64_t until_us = patience_end_us(request);
+	AUTO(hijack) struct hijack *hijack = hijack_new();
+	enum status rc = connect_to(request, &hijack->fd, err);
+
 	if (!rc)
 		rc = request_send(hijack->fd, request, upgrade, until_us, err);
 	if (!rc)
@@ -247,6 +264,44 @@ enum status hijack_open(const struct hijack_request *request, struct hijack **re
 			struct text *body, struct error *err)
 {
 	return exchange(request, true, ret_hijack, ret_code, body, err);
+}
+
+/* ---- a body in pieces ---- */
+
+enum status hijack_upload(const struct hijack_request *request, const char *content_type, struct hijack **ret_hijack,
+			  struct error *err)
+{
+	AUTO(hijack) struct hijack *hijack = hijack_new();
+	struct text head AUTO_TEXT = { 0 };
+	enum status rc = connect_to(request, &hijack->fd, err);
+
+	text_printf(&head,
+		    "%s %s HTTP/1.1\r\nHost: docker\r\nConnection: close\r\nContent-Type: %s\r\n"
+		    "Transfer-Encoding: chunked\r\n\r\n",
+		    request->method, request->path, content_type);
+	if (!rc)
+		rc = head_send(hijack->fd, request, &head, patience_end_us(request), err);
+	if (!rc)
+		*ret_hijack = TAKE(hijack);
+	return rc;
+}
+
+void hijack_piece(char *piece, size_t length)
+{
+	char head[HIJACK_PIECE_HEAD + 1];
+
+	snprintf(head, sizeof(head), "%08x\r\n", (unsigned)length);
+	memcpy(piece, head, HIJACK_PIECE_HEAD);
+	memcpy(piece + HIJACK_PIECE_HEAD + length, "\r\n", HIJACK_PIECE_TAIL);
+}
+
+enum status hijack_answer(struct hijack *hijack, const struct hijack_request *request, unsigned *ret_code,
+			  struct text *body, struct error *err)
+{
+	const int64_t until_us = patience_end_us(request);
+	const enum status rc = head_read(request, hijack, until_us, ret_code, err);
+
+	return rc ? rc : body_read(hijack, until_us, body, err);
 }
 
 /* ---- the stream ---- */

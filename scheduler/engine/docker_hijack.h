@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* scheduler/engine/docker_hijack.h: connections to the engine with one owner each: for requests with an answer to wait
- * for, and for requests that turn the connection into a plain stream of bytes ("hijacked").
+ * for, for requests with a body of unknown length, and for requests that turn the connection into a plain stream of bytes
+ * ("hijacked").
  *
  * Choice: a plain socket. Two threads read and write a hijacked stream at once, which curl's handles do not allow; curl
  * would only be used to connect, and endpoint_connect() does that.
@@ -38,6 +39,18 @@ struct hijack;
  * Fails like hijack_ask(). */
 enum status hijack_open(const struct hijack_request *request, struct hijack **ret_hijack, unsigned *ret_code,
 			struct text *body, struct error *err);
+/* Sends the head of a request with a body of @content_type, which follows in pieces. request->body is ignored. Fails like
+ * hijack_ask(). */
+enum status hijack_upload(const struct hijack_request *request, const char *content_type, struct hijack **ret_hijack,
+			  struct error *err);
+/* To be called after the pieces, or when one could not be sent: waits at most request->patience_ms for the answer, and reads
+ * it like hijack_ask(). */
+enum status hijack_answer(struct hijack *hijack, const struct hijack_request *request, unsigned *ret_code,
+			  struct text *body, struct error *err);
+/* Each piece is HIJACK_PIECE_HEAD bytes, which hijack_piece() fills in, then @length bytes of data, then two bytes for
+ * hijack_piece(). The caller sends it by hijack_offer(). A piece without data is the last one. */
+enum { HIJACK_PIECE_HEAD = 10, HIJACK_PIECE_TAIL = 2 };
+void hijack_piece(char *piece, size_t length);
 /* See read in struct terminal_ops. */
 ssize_t hijack_read(struct hijack *hijack, char *buffer, size_t size, unsigned timeout_ms);
 /* Writes all of @data; waits at most @patience_ms for room in the socket's buffer. False: the stream broke, or time

@@ -2,291 +2,16 @@
 #include "scheduler/engine/docker_image.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "daemon/base/clock.h"
 #include "daemon/base/json.h"
-#include "daemon/base/log.h"
 #include "daemon/base/memory.h"
-#include "daemon/base/nearest.h"
 #include "scheduler/engine/docker_core.h"
-#include "scheduler/engine/docker_credentials.h"
 #include "scheduler/engine/docker_emit.h"
-#include "scheduler/engine/docker_progress.h"
+#include "scheduler/engine/docker_image_task.h"
 
-enum { LOG_EVERY_US = 2 * SECOND_US, NEAR_MOST = 4 };
-
-/* The search for an image and its pull. There is one task per image, however many requests wait for it. */
-struct image_task {
-	struct image_task *next;
-	struct docker *docker;
-	char *image;
-	struct image_reference reference;
-	struct progress progress;
-	int64_t logged_us;
-	bool pulled;
-	/* The thread that finds the registry's credentials. The engine's thread reads the results only after joining it. */
-	pthread_t thread;
-	bool thread_runs;
-	struct command *found; /* the command that the thread posts at its end; made before the thread, so that its end
-			        * is always reported */
-	int stop_fd;
-	char *registry_auth;
-	struct error problem;
-	struct {
-		enum status status;
-		char text[2 * DOCKER_TEXT_SIZE + REFERENCE_SIZE];
-	} failure; /* the pull's failure, kept while similar local names are looked for */
-};
-
-static void task_free(struct image_task *task)
-{
-	struct image_task **at = &task->docker->images;
-
-	while (*at != task)
-		at = &(*at)->next;
-	*at = task->next;
-	if (task->stop_fd >= 0)
-		close(task->stop_fd);
-	free(task->found);
-	secret_free(task->registry_auth);
-	error_deinit(&task->problem);
-	progress_deinit(&task->progress);
-	free(task->image);
-	free(task);
-}
-
-static void task_end(struct image_task *task, enum engine_event_kind kind, enum status status,
-		     const char *text)
-{
-	emit_image(task->docker, kind, task->image, status, text);
-	task_free(task);
-}
-
-static void task_fail(struct image_task *task, enum status status, const char *text)
-{
-	if (!task->docker->closing)
-		log_event(LOG_WARNING, "image-failed", "image=%s status=%s error=\"%s\"", task->image,
-			  status_name(status), text);
-	task_end(task, ENGINE_IMAGE_FAILED, status, text);
-}
-
-/* ---- pull ---- */
-
-static void look(struct image_task *task);
-
-/* Chooses the status by the text, because the engine answers most failures of a registry with 500. */
-static enum status pull_status(enum status status, const char *text)
-{
-	static const struct {
-		const char *words;
-		enum status status;
-	} meanings[] = {
-		{ "manifest unknown", STATUS_NOT_FOUND },
-		{ "not found", STATUS_NOT_FOUND },
-		{ "does not exist", STATUS_NOT_FOUND },
-		{ "denied", STATUS_PERMISSION_DENIED },
-		{ "unauthorized", STATUS_UNAUTHENTICATED },
-		{ "no basic auth", STATUS_UNAUTHENTICATED },
-		{ "authentication required", STATUS_UNAUTHENTICATED },
-	};
-
-	for (size_t i = 0; status == STATUS_INTERNAL && i < sizeof(meanings) / sizeof(meanings[0]); i++)
-		if (strstr(text, meanings[i].words))
-			return meanings[i].status;
-	return status;
-}
-
-/* ---- the image is neither local nor can it be pulled: look for similar names ---- */
-
-/* Copies the last part of a name, without tag and digest: "train" of "gcr.io/p/train:1" and of "train@sha256:..." */
-static void base_of(const char *reference, char base[REFERENCE_SIZE])
-{
-	const char *slash = strrchr(reference, '/');
-
-	snprintf(base, REFERENCE_SIZE, "%s", slash ? slash + 1 : reference);
-	base[strcspn(base, ":@")] = '\0';
-}
-
-static bool is_near(const char *wanted, const char *tag)
-{
-	char base[REFERENCE_SIZE];
-	struct nearest nearest = { .wanted = wanted };
-
-	base_of(tag, base);
-	nearest_look(&nearest, base);
-	return strcmp(base, wanted) == 0 || nearest.found;
-}
-
-static void near_write(const struct image_task *task, const json_t *images, struct text *text)
-{
-	char wanted[REFERENCE_SIZE];
-	const char *first = NULL;
-	unsigned count = 0;
-	size_t i, k;
-	json_t *image, *tag;
-
-	base_of(task->image, wanted);
-	json_array_foreach(images, i, image)
-		json_array_foreach(json_object_get(image, "RepoTags"), k, tag) {
-			const char *name = json_string_value(tag);
-
-			if (count == NEAR_MOST || !name || !is_near(wanted, name))
-				continue;
-			first = first ? first : name;
-			text_printf(text, "%s%s", count++ ? ", " : "; did you mean ", name);
-		}
-	if (first)
-		text_printf(text, "? (--image-map %s=%s runs that one in its place)", task->image, first);
-	else
-		text_printf(
-			text,
-			"; bring it with docker load or docker build -t %s, or have another one run in its "
-			"place with --image-map %s=IMAGE (docker images lists them)",
-			task->image, task->image);
-}
-
-static void near_listed(void *arg, const struct http_answer *answer)
-{
-	struct image_task *task = arg;
-	AUTO(json) json_t *images = docker_parse(answer->body, answer->body_length, JSON_ARRAY);
-	struct text text AUTO_TEXT = { 0 };
-
-	link_watch(task->docker, answer);
-	text_puts(&text, task->failure.text);
-	near_write(task, images, &text);
-	task_fail(task, task->failure.status, text.data);
-}
-
-static void near_look(struct image_task *task, enum status status)
-{
-	task->failure.status = status;
-	http_start(task->docker->http, &(struct http_request){ .method = "GET",
-							       .path = "/images/json",
-							       .timeout_s = CALL_TIMEOUT_S,
-							       .body_max = DOCKER_LISTING_MAX,
-							       .done = near_listed,
-							       .arg = task });
-}
-
-static void pull_fail(struct image_task *task, enum status status, const char *text)
-{
-	snprintf(task->failure.text, sizeof(task->failure.text),
-		 "the image %s is not in this engine and cannot be pulled: %s%s%s", task->image, text,
-		 task->problem.text ? "; credentials: " : "", task->problem.text ? task->problem.text : "");
-	if (status == STATUS_UNAVAILABLE)
-		task_fail(task, status, task->failure.text);
-	else
-		near_look(task, pull_status(status, text));
-}
-
-/* Sends one event per image, however many requests wait for it. */
-static void pull_report(const struct image_task *task, const char *line)
-{
-	int64_t pulled, all;
-
-	progress_bytes(&task->progress, &pulled, &all);
-	emit_pull(task->docker, task->image, line, pulled, all);
-}
-
-static enum http_outcome pull_data(void *arg, const char *data, size_t length)
-{
-	struct image_task *task = arg;
-	int64_t now_us = clock_mono_us(&system_clock);
-	struct text line AUTO_TEXT = { 0 };
-
-	progress_feed(&task->progress, data, length);
-	if (now_us - task->logged_us < LOG_EVERY_US || !progress_print(&task->progress, task->image, &line))
-		return HTTP_TAKEN;
-	task->logged_us = now_us;
-	pull_report(task, line.data);
-	return HTTP_TAKEN;
-}
-
-static void pull_done(void *arg, const struct http_answer *answer)
-{
-	struct image_task *task = arg;
-	struct outcome outcome;
-
-	docker_outcome(task->docker, answer, &outcome);
-	progress_end(&task->progress);
-	if (outcome.status) {
-		pull_fail(task, outcome.status, outcome.text);
-	} else if (task->progress.problem[0]) {
-		pull_fail(task, STATUS_INTERNAL, task->progress.problem);
-	} else {
-		task->pulled = true;
-		look(task);
-	}
-}
-
-static void pull(struct image_task *task)
-{
-	char name[3 * REFERENCE_SIZE], tag[3 * REFERENCE_SIZE], path[6 * REFERENCE_SIZE + 64];
-	char words[REFERENCE_SIZE + 16];
-
-	docker_query_encode(task->reference.name, name, sizeof(name));
-	docker_query_encode(task->reference.tag, tag, sizeof(tag));
-	snprintf(path, sizeof(path), "/images/create?fromImage=%s&tag=%s", name, tag);
-	log_event(LOG_INFO, "image-pull", "image=%s", task->image);
-	task->logged_us = clock_mono_us(&system_clock);
-	snprintf(words, sizeof(words), "Pulling %s", task->image);
-	pull_report(task, words);
-	http_start(task->docker->http, &(struct http_request){ .method = "POST",
-							       .path = path,
-							       .registry_auth = task->registry_auth,
-							       .lane = LANE_PULL,
-							       .data = pull_data,
-							       .done = pull_done,
-							       .arg = task });
-}
-
-/* ---- credentials ---- */
-
-static void credentials_join(struct image_task *task)
-{
-	pthread_join(task->thread, NULL);
-	task->thread_runs = false;
-}
-
-static void credentials_found(struct docker *docker, struct command *command)
-{
-	struct image_task *task = command->arg;
-
-	(void)docker;
-	credentials_join(task);
-	/* Missing credentials do not end the task, because the registry may need none; the problem is reported if
-	 * the pull fails. */
-	if (task->problem.status)
-		log_event(LOG_WARNING, "registry-credentials", "registry=%s error=\"%s\"",
-			  task->reference.registry, task->problem.text ? task->problem.text : "");
-	pull(task);
-}
-
-static void *credentials_main(void *arg)
-{
-	struct image_task *task = arg;
-
-	pthread_setname_np(pthread_self(), "credentials");
-	registry_credentials_find(task->docker->docker_config, task->reference.registry, task->stop_fd,
-				  &task->registry_auth, &task->problem);
-	docker_hand_over(task->docker, TAKE(task->found));
-	return NULL;
-}
-
-static void credentials_look(struct image_task *task)
-{
-	task->found = memory_calloc(1, sizeof(*task->found));
-	*task->found = (struct command){ .run = credentials_found, .arg = task };
-	task->stop_fd = eventfd(0, EFD_CLOEXEC);
-	task->thread_runs =
-		task->stop_fd >= 0 && pthread_create(&task->thread, NULL, credentials_main, task) == 0;
-	if (!task->thread_runs)
-		task_fail(task, STATUS_INTERNAL, "no thread to look for registry credentials");
-}
+enum { TELL_PATIENCE_US = 3 * SECOND_US };
 
 void images_close(struct docker *docker)
 {
@@ -297,25 +22,105 @@ void images_close(struct docker *docker)
 		if (!task->thread_runs)
 			continue;
 		(void)!write(task->stop_fd, &(uint64_t){ 1 }, sizeof(uint64_t));
-		credentials_join(task);
-		task_free(task);
+		image_thread_join(task);
+		image_task_free(task);
 	}
+}
+
+/* ---- the other engines ---- */
+
+static void searched(struct image_task *task)
+{
+	const bool is_found = task->search.engine != NULL;
+
+	task->search.is_over = true;
+	if (timer_is_set(&task->search.timer))
+		timer_unset(task->docker, &task->search.timer);
+	if (task->docker->closing)
+		image_task_fail(task, STATUS_CANCELLED, "the daemon ends");
+	else if (task->own.id[0] && (!is_found || task->search.is_current))
+		image_task_end(task, ENGINE_IMAGE_READY, STATUS_OK, task->own.id);
+	else if (is_found && (!task->search.seen.is_registrys || task->docker->offline || task->copies))
+		image_copy(task);
+	else
+		image_pull(task);
+}
+
+static void search_late(void *arg)
+{
+	searched(arg);
+}
+
+/* Whether the image is to be copied from this engine rather than from the one that was found earlier. */
+static bool is_better(const struct image_task *task, const struct image_seen *seen)
+{
+	const struct image_seen *best = &task->search.seen;
+
+	if (task->own.id[0] && (seen->is_copy || seen->is_registrys))
+		return false;
+	return !task->search.engine || seen->is_copy + 2 * seen->is_registrys < best->is_copy + 2 * best->is_registrys;
+}
+
+/* Takes another engine's answer: group_ask(). */
+static void image_reported_run(struct docker *docker, struct command *command)
+{
+	struct image_task *task = image_task_find(docker, command->image);
+	struct image_seen seen;
+
+	if (!task || task->search.is_over || task->search.number != command->number || !task->search.awaited)
+		return;
+	if (command->body && image_seen_read(command->body, &seen)) {
+		if (!seen.is_copy && strcmp(seen.id, task->own.id) == 0)
+			task->search.is_current = true;
+		if (is_better(task, &seen)) {
+			task->search.engine = command->arg;
+			task->search.seen = seen;
+		}
+	}
+	if (!--task->search.awaited)
+		searched(task);
+}
+
+static void search(struct image_task *task)
+{
+	task->search.engine = NULL;
+	task->search.is_current = false;
+	task->search.number = ++task->docker->searches;
+	task->search.awaited = group_ask(task->docker, task->image, task->search.number, image_reported_run);
+	if (task->search.awaited)
+		docker_after(task->docker, &task->search.timer, TELL_PATIENCE_US, search_late, task);
+	else
+		searched(task);
 }
 
 /* ---- look ---- */
 
+/* A digest is a registry's name of an image. A copy would not have it. */
+static bool may_be_copied(const struct image_task *task)
+{
+	return task->docker->group && !strchr(task->reference.tag, ':');
+}
+
 static void missing(struct image_task *task, const char *text)
 {
-	if (task->pulled || task->reference.is_id) {
-		task_fail(task, STATUS_NOT_FOUND, text);
-	} else if (task->docker->offline) {
-		snprintf(task->failure.text, sizeof(task->failure.text),
-			 "the image %s is not present and trainyard runs with --offline", task->image);
-		near_look(task, STATUS_NOT_FOUND);
-	} else if (task->docker->docker_config) {
-		credentials_look(task);
+	task->own = (struct image_seen){ 0 };
+	if (task->pulled || task->copied)
+		image_task_fail(task, STATUS_NOT_FOUND, text);
+	else if (!task->search.is_over && may_be_copied(task))
+		search(task);
+	else
+		image_pull(task);
+}
+
+static void present(struct image_task *task, const struct image_seen *seen)
+{
+	if (task->copied) {
+		image_copy_mark(task, seen);
+	} else if (seen->is_copy && !task->reference.is_id && !task->search.is_over && may_be_copied(task)) {
+		task->own = *seen;
+		search(task);
 	} else {
-		pull(task);
+		image_task_end(task, ENGINE_IMAGE_READY, STATUS_OK, seen->id);
 	}
 }
 
@@ -323,18 +128,18 @@ static void looked(void *arg, const struct http_answer *answer)
 {
 	struct image_task *task = arg;
 	AUTO(json) json_t *image = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
-	const char *id = json_text_at(image, "Id");
+	struct image_seen seen;
 	struct outcome outcome;
 
 	docker_outcome(task->docker, answer, &outcome);
 	if (answer->code == 404)
 		missing(task, outcome.text);
 	else if (outcome.status)
-		task_fail(task, outcome.status, outcome.text);
-	else if (!id)
-		task_fail(task, STATUS_INTERNAL, "the engine's account of the image cannot be understood");
+		image_task_fail(task, outcome.status, outcome.text);
+	else if (!image_seen_read(image, &seen))
+		image_task_fail(task, STATUS_INTERNAL, "the engine's account of the image cannot be understood");
 	else
-		task_end(task, ENGINE_IMAGE_READY, STATUS_OK, id);
+		present(task, &seen);
 }
 
 static void look(struct image_task *task)
@@ -350,15 +155,6 @@ static void look(struct image_task *task)
 							       .arg = task });
 }
 
-static struct image_task *task_find(const struct docker *docker, const char *image)
-{
-	struct image_task *task = docker->images;
-
-	while (task && strcmp(task->image, image) != 0)
-		task = task->next;
-	return task;
-}
-
 void image_ensure_run(struct docker *docker, struct command *command)
 {
 	const char *image = command->image;
@@ -366,7 +162,7 @@ void image_ensure_run(struct docker *docker, struct command *command)
 	struct image_reference reference;
 	struct image_task *task;
 
-	task = task_find(docker, image);
+	task = image_task_find(docker, image);
 	if (task)
 		return; /* the event at the end of that task also answers this request */
 	if (!link_is_up(docker)) {
@@ -381,6 +177,7 @@ void image_ensure_run(struct docker *docker, struct command *command)
 	task->docker = docker;
 	task->stop_fd = -1;
 	task->reference = reference;
+	task->look = look;
 	task->image = TAKE(command->image);
 	task->next = docker->images;
 	docker->images = task;

@@ -62,6 +62,7 @@ static void become_up(struct docker *docker)
 	if (link->state != LINK_OPENING)
 		return;
 	link->state = LINK_UP;
+	atomic_store(&docker->answers, true);
 	link->epoch++;
 	link->logged_down = false;
 	link->up_us = clock_mono_us(&system_clock);

@@ -25,6 +25,7 @@
 
 struct connection_sink;
 struct engine;
+struct engine_group;
 struct file_sink;
 
 /* The description of one container. Strings are borrowed for the call only. */
@@ -242,7 +243,8 @@ struct engine_way {
 
 struct engine_ops {
 	/* Makes the image available: looks for it, and pulls it if it is missing (never if the engine was opened
-	 * offline). There is one pull at a time per image, and its event answers all requests. */
+	 * offline). An image that another engine of the group has, and no registry, is copied from there. There is one
+	 * pull or copy at a time per image, and its event answers all requests. */
 	void (*ensure_image)(struct engine *engine, const char *image);
 	/* Makes the job's network. @address_count: the number of replicas that it must hold. */
 	void (*create_network)(struct engine *engine, int64_t job, unsigned address_count);
@@ -358,6 +360,8 @@ struct engine_options {
 	/* job networks have no route to the outside; replicas reach each other and the network's gateway */
 	bool internal;
 	enum engine_networks makes;
+	struct engine_group *group; /* the engines that hand images on to this one; NULL: none */
+	const char *node;           /* the engine's name for messages; NULL: without a group */
 };
 
 /* The function to which a sweep reports its results. */
@@ -405,6 +409,9 @@ struct engine_kind {
 
 /* The kind of engine for @url, such as "unix:///var/run/docker.sock"; NULL: there is none. */
 const struct engine_kind *engine_kind_of(const char *url);
+/* The engines of one daemon, which hand images on to each other. It must outlive them. Thread: any. */
+struct engine_group *engine_group_new(void);
+void engine_group_free(struct engine_group *group);
 /* The URL that the user's other tools use for their engine, from DOCKER_HOST or a context of Docker; otherwise the
  * usual socket. The caller frees it. */
 char *engine_url_default(void);

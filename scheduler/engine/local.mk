@@ -38,6 +38,10 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_frames.h \
 	scheduler/engine/docker_given.c \
 	scheduler/engine/docker_given.h \
+	scheduler/engine/docker_group.c \
+	scheduler/engine/docker_group.h \
+	scheduler/engine/docker_handover.c \
+	scheduler/engine/docker_handover.h \
 	scheduler/engine/docker_helper.c \
 	scheduler/engine/docker_helper.h \
 	scheduler/engine/docker_hijack.c \
@@ -50,6 +54,10 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_http.h \
 	scheduler/engine/docker_image.c \
 	scheduler/engine/docker_image.h \
+	scheduler/engine/docker_image_copy.c \
+	scheduler/engine/docker_image_pull.c \
+	scheduler/engine/docker_image_task.c \
+	scheduler/engine/docker_image_task.h \
 	scheduler/engine/docker_inspection.c \
 	scheduler/engine/docker_inspection.h \
 	scheduler/engine/docker_json.c \
