@@ -70,7 +70,7 @@ static enum status options_read(const struct invocation *invocation, struct clea
 	return STATUS_OK;
 }
 
-/* ---- telling ---- */
+/* ---- messages ---- */
 
 /* Prints a name that the engine reported. Control characters are replaced, so that they do not reach a terminal. */
 static void plain_print(FILE *file, const char *name)
@@ -237,7 +237,7 @@ static enum status instance_hold(struct clean *clean, struct error *err)
 	return rc;
 }
 
-/* ---- the work ---- */
+/* ---- cleaning ---- */
 
 static enum status engine_look(struct clean *clean, const struct engine_kind *engine, const char *url,
 			       struct error *err)

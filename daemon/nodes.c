@@ -318,7 +318,7 @@ void daemon_nodes_close(struct daemon_nodes *nodes)
 	engine_group_free(TAKE(nodes->group));
 }
 
-/* ---- of jobs ---- */
+/* ---- the nodes of jobs ---- */
 
 enum status daemon_nodes_engine(const struct daemon_nodes *nodes, struct store *store,
 				const struct replica_key *replica, struct engine **ret_engine,

@@ -62,7 +62,7 @@ static struct decision *decision_of(struct walk *walk, struct job_run *run, enum
 	return decision;
 }
 
-/* ---- those that wait ---- */
+/* ---- waiting jobs ---- */
 
 static struct job_run *run_of(const struct walk *walk, struct job_entry *entry)
 {

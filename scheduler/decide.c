@@ -100,7 +100,7 @@ int64_t decide_wake_us(const struct job_run *run, const struct decision_context 
 	return at_us;
 }
 
-/* ---- until it runs ---- */
+/* ---- steps until the job runs ---- */
 
 static bool has_replicas(const struct job_run *run, unsigned at, enum role role)
 {
@@ -329,7 +329,7 @@ static void decide_wanted(struct decision *decision, const struct job_run *run,
 		decide_starting(decision, run, context);
 }
 
-/* ---- its end ---- */
+/* ---- the end of a job ---- */
 
 /* Choice: after the master has ended the others get only a short grace; a cancelled job gets its full grace. */
 enum { GRACE_AFTER_END_S = 5 };

@@ -125,7 +125,7 @@ static void replica_execute(struct scheduler *scheduler, struct job_run *run, co
 	}
 }
 
-/* ---- of a job ---- */
+/* ---- orders of a job ---- */
 
 /* Requests a message when the last service lines of a closed job can be read. */
 static void last_words_ask(struct scheduler *scheduler, struct job_run *run)
@@ -180,7 +180,7 @@ void order_give_out(struct scheduler *scheduler, struct job_run *run, const stru
 	}
 }
 
-/* ---- of none ---- */
+/* ---- orders that belong to no job ---- */
 
 void listing_want(struct node *node, int64_t at_us)
 {

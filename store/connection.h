@@ -46,7 +46,7 @@ DEFINE_AUTO(connection, struct connection *, connection_close)
  * role's statements and keeps the memory of each. NULL: it cannot be prepared (logged: the file cannot be read, or is
  * locked). The functions below accept NULL, and statement_step() then returns UNAVAILABLE. */
 sqlite3_stmt *connection_statement(struct connection *connection, enum statement_id id);
-/* A statement for this call only; @sql contains no text of clients. */
+/* Prepares a statement for this call only; @sql contains no text of clients. */
 enum status connection_prepare(struct connection *connection, const char *sql, sqlite3_stmt **ret_query,
 			       struct error *err);
 enum status connection_exec(struct connection *connection, const char *sql, struct error *err);

@@ -32,7 +32,7 @@ static const struct field read_fields[] = {
 const struct message job_read_message = { "trainyard.ReadJob", read_fields, "What a text describes.",
 					  .is_own = true };
 
-/* ---- the text ---- */
+/* ---- reading the text ---- */
 
 /* Text that begins with a brace is read as JSON and not as YAML, because YAML refuses tabs in it. */
 static enum status document_read(const char *text, size_t length, json_t **ret_value, struct error *err)

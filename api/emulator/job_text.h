@@ -14,7 +14,7 @@ extern const struct message job_text_message, job_read_message;
 
 struct job_text {
 	const char *collection; /* "customJobs": the collection to create it in */
-	const char *name_field; /* "displayName": the field with its name */
+	const char *name_field; /* "displayName": the field with the job's name */
 	json_t *body;           /* owned */
 };
 

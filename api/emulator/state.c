@@ -82,7 +82,7 @@ enum status status_answer(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* ---- out ---- */
+/* ---- export ---- */
 
 struct export
 {
@@ -138,7 +138,7 @@ enum status state_export_stream(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* ---- in ---- */
+/* ---- import ---- */
 
 static enum status jobs_check(const struct state_context *context, struct error *err)
 {

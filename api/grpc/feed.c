@@ -88,7 +88,7 @@ ssize_t feed_read(struct feed *feed, void *buffer, size_t size)
 	return (ssize_t)length;
 }
 
-/* ---- a row's own ---- */
+/* ---- the feed of a row ---- */
 
 struct source {
 	const struct route *route;

@@ -42,7 +42,8 @@ struct mask_scan {
 	const char *at;
 	unsigned depth, names;
 	struct text path;    /* the names up to here, joined by dots */
-	size_t lost_at;      /* position of the first name that is not a field; NOT_LOST */
+	/* position of the first name that is not a field; NOT_LOST: all are fields */
+	size_t lost_at;
 	struct text nowhere; /* the first path that names no field; none: empty */
 	size_t nowhere_at;   /* position of the first name that is not a field */
 };

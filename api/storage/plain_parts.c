@@ -181,7 +181,7 @@ enum status plain_part(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* ---- the end ---- */
+/* ---- completing an upload ---- */
 
 static enum status claims_take(void *arg, const char *data, size_t length, struct error *err)
 {

@@ -98,7 +98,7 @@ static bool name_answers(const char *name)
 	return answers;
 }
 
-/* ---- taking it ---- */
+/* ---- taking the lock ---- */
 
 static enum status holder_refuse(const char *instance, enum instance_rule rule, const struct search *search,
 				 struct error *err)

@@ -46,7 +46,7 @@ struct start {
 	int64_t end_us; /* monotonic time at which the wait for the daemon ends */
 };
 
-/* ---- start ---- */
+/* ---- trainyard start ---- */
 
 static void log_rotate(const char *path)
 {
@@ -206,7 +206,7 @@ int start_main(struct invocation *invocation)
 	return exit_code;
 }
 
-/* ---- stop ---- */
+/* ---- trainyard stop ---- */
 
 /* Waits until the process @pid has released the lock of the state directory, which is the last step of its end. Returns
  * false if it still holds the lock after STOP_WAIT_MS. */

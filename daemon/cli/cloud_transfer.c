@@ -449,7 +449,7 @@ enum status cloud_download(struct client *client, const char *bucket, const stru
 	return rc;
 }
 
-/* ---- within the daemon ---- */
+/* ---- changes without a transfer of bytes ---- */
 
 enum status cloud_delete(struct client *client, const char *bucket, const char *object, int64_t generation,
 			 struct error *err)

@@ -19,7 +19,7 @@ static const char *const outcome_names[] = { [OUTCOME_GOOD] = "good",
 					     [OUTCOME_NOTE] = "note",
 					     [OUTCOME_BAD] = "bad" };
 
-/* ---- facts ---- */
+/* ---- the facts to check ---- */
 
 static void engine_ask(struct doctor *doctor)
 {

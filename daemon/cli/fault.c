@@ -15,7 +15,7 @@
 
 #define FAULTS "/_trainyard/v1/faults"
 
-/* ---- fault ---- */
+/* ---- trainyard fault ---- */
 
 /* Converts a value of a rule to JSON: "exitCode=137" is a number, "job=137" a text. */
 static json_t *value_read(const char *member, const char *value)

@@ -253,7 +253,7 @@ int describe_main(struct invocation *invocation)
 	return main_output(&text);
 }
 
-/* ---- why ---- */
+/* ---- trainyard why ---- */
 
 #define OUT_OF_MEMORY "memory"
 #define NOT_STARTED   "start"

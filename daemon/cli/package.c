@@ -197,7 +197,7 @@ static enum status modules_pack(struct pack *pack, const struct package *package
 	return rc ? rc : pack_directory(pack, directory, inside, leaves_out, directory, err);
 }
 
-/* ---- where it goes ---- */
+/* ---- the package in Cloud Storage ---- */
 
 /* Makes the bucket of trainyard's own, because with --buckets strict it does not appear on first use. */
 static enum status bucket_make(struct client *client, const char *project, struct error *err)

@@ -366,7 +366,7 @@ int swarm_up(struct invocation *invocation)
 	return result_print(&up);
 }
 
-/* ---- down ---- */
+/* ---- swarm down ---- */
 
 static enum status images_remove(const char *url, size_t *removed, struct error *err)
 {

@@ -196,7 +196,7 @@ static bool server_tls_begin(struct connection *connection)
 	return handshake(side, connection->forwarder->wake);
 }
 
-/* ---- both sides ---- */
+/* ---- a connection with both sides ---- */
 
 static bool begins_tls(enum forward_kind kind)
 {

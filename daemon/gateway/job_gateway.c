@@ -290,7 +290,7 @@ static struct job_gateway *job_gateway_new(struct gateways *gateways, const stru
 	return TAKE(gateway);
 }
 
-/* ---- its servers ---- */
+/* ---- the servers of a gateway ---- */
 
 /* The listeners serve only the job's replicas, because storage does not require a token from them. */
 static struct device_peers peers_of(const struct job_gateway *gateway)

@@ -299,7 +299,7 @@ static long try(struct gcs_client *client, struct request *request)
 	return status;
 }
 
-/* ---- until it is answered ---- */
+/* ---- repeating a request until it is answered ---- */
 
 /* Choice: repeats the temporary ones of the 5xx errors; a full disk (507) is not temporary.
  * Source: gcsfuse (internal/storage/storageutil/custom_retry.go), which repeats 408, 429 and 5xx (read 2026-11-23) */

@@ -71,7 +71,7 @@ void gcs_file_unname(struct gcs_files *files, struct gcs_file *file);
 /* Detaches all open files of the name on a node: their changes are dropped. */
 void gcs_names_forget(struct gcs_files *files, const char *bucket, const char *object, uint64_t node);
 
-/* ---- without it ---- */
+/* ---- call without the lock ---- */
 
 /* The newest changed file of a name on the caller's node, referenced until it is left. NULL: there is none. */
 struct gcs_file *gcs_file_join(struct gcs_files *files, const char *bucket, const char *object, pid_t caller);

@@ -92,7 +92,7 @@ int gcs_file_store(struct gcs_files *files, struct gcs_file *file, const struct 
 	return problem;
 }
 
-/* ---- of a handle ---- */
+/* ---- storing a handle's changes ---- */
 
 /* Waits for the network, then takes the file's lock: in this order, writers can go on during a network failure. */
 static int flush_wait(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)

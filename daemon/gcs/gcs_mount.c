@@ -39,7 +39,7 @@ struct mount {
 	struct gcs_file_system *system;
 };
 
-/* ---- the place ---- */
+/* ---- the place of the mount ---- */
 
 /* Waits for the lock, because the previous process may be about to release it. */
 static enum status lock_take(struct mount *mount, struct error *err)
@@ -131,7 +131,7 @@ static void mount_close(struct mount *mount)
 	free(mount->place);
 }
 
-/* ---- its life ---- */
+/* ---- the life of the process ---- */
 
 /* Waits until the daemon that started this process ends, then unmounts; after that, only mounts in containers keep
  * the file system alive. */

@@ -59,7 +59,7 @@ void gcs_nodes_free(struct gcs_nodes *nodes)
 	free(nodes);
 }
 
-/* ---- under the lock ---- */
+/* ---- call with the lock held ---- */
 
 static struct gcs_node *node_hold(struct gcs_nodes *nodes, uint64_t id)
 {
@@ -88,7 +88,7 @@ static void node_drop(struct gcs_nodes *nodes, struct gcs_node *node)
 	free(node);
 }
 
-/* ---- without it ---- */
+/* ---- call without the lock ---- */
 
 int gcs_node_open(struct gcs_nodes *nodes, uint64_t id, struct gcs_node **ret_node)
 {

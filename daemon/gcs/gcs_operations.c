@@ -27,7 +27,7 @@ enum {
 
 _Static_assert((int)GCS_TURNS + (int)GCS_PLACES_ALONE + 16 <= (int)GCS_THREADS, "others go on");
 
-/* ---- facts ---- */
+/* ---- the call's file system, process and objects ---- */
 
 static struct gcs_file_system *system_now(void)
 {

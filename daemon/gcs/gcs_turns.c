@@ -52,7 +52,7 @@ void gcs_turns_free(struct gcs_turns *turns)
 	free(turns);
 }
 
-/* ---- under the lock ---- */
+/* ---- call with the lock held ---- */
 
 static bool may_begin(const struct gcs_turns *turns, uint64_t node)
 {
@@ -87,7 +87,7 @@ static struct gcs_held *unlink_at(struct gcs_turns *turns, struct gcs_held **at)
 	return held;
 }
 
-/* ---- without it ---- */
+/* ---- call without the lock ---- */
 
 static struct gcs_held *held_new(uint64_t node, pid_t caller, const void *bytes, size_t length)
 {

@@ -301,7 +301,7 @@ static void weigh(struct claims *claims)
 	}
 }
 
-/* ---- looking ---- */
+/* ---- asking for containers and claims ---- */
 
 static void containers_looked(void *arg, const struct http_answer *answer)
 {

@@ -181,7 +181,7 @@ static void context_tls_choose(struct context *context, struct endpoint_address 
 	place->certificates = TAKE(context->certificates);
 }
 
-/* ---- life ---- */
+/* ---- making and freeing an endpoint ---- */
 
 static enum status url_refuse(const char *url, struct error *err)
 {

@@ -76,7 +76,7 @@ static bool send_until(int fd, const char *data, size_t length, int64_t until_us
 	return true;
 }
 
-/* ---- asking ---- */
+/* ---- the request ---- */
 
 /* Returns @status, or replaces *err and returns UNAVAILABLE if there was no answer because the connection's carrier
  * could not reach the engine. */

@@ -114,7 +114,7 @@ static void discovered_read(const json_t *entries, struct host *host)
 	free(devices);
 }
 
-/* ---- the rest ---- */
+/* ---- the host: kernel, GPUs and resources ---- */
 
 /* Whether this process and the engine run on the same kernel, as far as can be determined: by its release, and by the
  * machine's memory to the byte. */

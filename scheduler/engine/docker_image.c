@@ -93,7 +93,7 @@ static void search(struct image_task *task)
 		searched(task);
 }
 
-/* ---- look ---- */
+/* ---- looking for the image ---- */
 
 /* A digest is a registry's name of an image. A copy would not have it. */
 static bool may_be_copied(const struct image_task *task)

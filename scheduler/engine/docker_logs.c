@@ -235,7 +235,7 @@ static enum http_outcome stream_data(void *arg, const char *data, size_t length)
 	return HTTP_BREAK;
 }
 
-/* ---- after a stream ---- */
+/* ---- the next step after a stream ---- */
 
 static void retry_fire(void *arg)
 {
@@ -447,7 +447,7 @@ static void open_stream(struct follower *follower, enum stage stage)
 						     .slot = &follower->exchange });
 }
 
-/* ---- from outside ---- */
+/* ---- calls from other files ---- */
 
 static struct follower *follower_find(const struct docker *docker, const struct replica_key *key)
 {

@@ -455,7 +455,7 @@ void network_create_run(struct docker *docker, struct command *command)
 		create_look(task);
 }
 
-/* ---- look ---- */
+/* ---- looking for free blocks ---- */
 
 static void free_looked(void *arg, const struct http_answer *answer)
 {

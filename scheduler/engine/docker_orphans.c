@@ -93,7 +93,7 @@ void orphans_add(struct orphans *list, enum orphan_kind kind, const json_t *answ
 	}
 }
 
-/* ---- looking ---- */
+/* ---- looking for orphans ---- */
 
 struct others {
 	struct docker *docker;

@@ -154,7 +154,7 @@ static bool inspection_read(struct replica_task *task, const struct http_answer 
 	return !ret_outcome->status;
 }
 
-/* ---- start ---- */
+/* ---- starting a replica ---- */
 
 /* An exit that is reported to the sink after the container's report files were fetched. */
 struct telling {

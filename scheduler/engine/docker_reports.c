@@ -129,7 +129,7 @@ static void file_piece(void *arg, const char *data, size_t length)
 		file_keep(report);
 }
 
-/* ---- fetching ---- */
+/* ---- fetching the files ---- */
 
 static void fetch(void *arg);
 

@@ -44,12 +44,12 @@ struct route {
 	struct tunnel_carry *carry;
 	struct agents_found {
 		char container[SWARM_CONTAINER_SIZE]; /* of the manager's own agent */
-		uint32_t address;                     /* of the node's */
+		uint32_t address;                     /* of the node's agent */
 	} found;
 	struct wire_keys keys;
 };
 
-/* ---- its thread ---- */
+/* ---- the route's thread ---- */
 
 static void *route_main(void *arg)
 {

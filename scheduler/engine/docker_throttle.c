@@ -153,7 +153,7 @@ static void drop(struct throttle *throttle)
 	step_send(throttle, "?force=1&v=1", (struct http_request){ .method = "DELETE", .done = dropped });
 }
 
-/* ---- forwards ---- */
+/* ---- running the helper container ---- */
 
 static void result_read(struct throttle *throttle, const struct http_answer *answer)
 {

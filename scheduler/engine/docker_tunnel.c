@@ -264,7 +264,7 @@ static enum status container_run(const struct tunnel *tunnel, struct hijack **re
 	return rc ? rc : container_start(tunnel, http, err);
 }
 
-/* ---- its thread ---- */
+/* ---- the tunnel's thread ---- */
 
 static void connection_take(void *arg, uint16_t port, const struct sockaddr_in *peer, int fd)
 {

@@ -295,7 +295,7 @@ static bool agent_open(const struct opening *opening)
 	return handshake(opening);
 }
 
-/* ---- life ---- */
+/* ---- opening and closing ---- */
 
 bool wire_open(const struct endpoint_address *place, int near, struct wire *ret_wire, char *problem,
 	       size_t problem_size)
@@ -404,7 +404,7 @@ static bool wire_holds_bytes(const struct wire *wire)
 	return wire->tls && gnutls_record_check_pending(wire->tls) > 0;
 }
 
-/* ---- both ends ---- */
+/* ---- passing bytes between a wire and a descriptor ---- */
 
 enum { FLOW_BYTES = 32 * 1024 };
 

@@ -245,7 +245,7 @@ enum status swarm_manager_check(const json_t *info, struct error *err)
 	return STATUS_OK;
 }
 
-/* ---- asking ---- */
+/* ---- asking the engine ---- */
 
 static enum status ask(struct http *http, const char *path, json_t **ret_value, struct error *err)
 {

@@ -134,7 +134,7 @@ void swarm_agents_read(const json_t *tasks, const struct swarm_version *version,
 	*ret_agents = agents;
 }
 
-/* ---- asking ---- */
+/* ---- asking the engine ---- */
 
 enum status swarm_agents_ask(struct http *http, const struct swarm_version *version, struct swarm_agents *ret_agents,
 			     struct error *err)

@@ -269,7 +269,7 @@ enum status replica_command(const struct plan *plan, enum role role, const json_
 	return rc;
 }
 
-/* ---- others ---- */
+/* ---- other texts and values ---- */
 
 json_t *launcher_options(const struct plan *plan)
 {

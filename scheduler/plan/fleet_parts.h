@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/plan/fleet_parts.h: shared by fleet*.c: a job and nodes in the numbers of packing.h, where the pools are the
- * shapes, by role; and why a job is not placed. */
+/* scheduler/plan/fleet_parts.h: what the files fleet*.c share: a job and the nodes as numbers for packing.h, in which
+ * each pool is a shape with its role as the index; and the reasons why a job is not placed. */
 #include "scheduler/plan/fleet.h"
 #include "scheduler/plan/packing.h"
 

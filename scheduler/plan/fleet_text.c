@@ -54,7 +54,7 @@ static bool *placed_print(const struct fleet *fleet, const struct plan *plan, co
 	return used;
 }
 
-/* ---- why not on other nodes ---- */
+/* ---- the reasons against the other nodes ---- */
 
 static bool reasons_alike(const struct node_reason *one, const struct node_reason *other)
 {

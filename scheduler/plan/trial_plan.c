@@ -108,7 +108,7 @@ struct plan *trial_plan_make(const struct plan *job, const struct study *study, 
 
 	plan->trial = number;
 	if (!plan->limits_each_trial)
-		plan->max_running_us = plan->max_wait_us = 0; /* the job's */
+		plan->max_running_us = plan->max_wait_us = 0; /* these limits are the job's */
 	json_array_clear(plan->deviations);                   /* reported by the job */
 	json_decref(plan->resumed_jobs);
 	json_decref(plan->study_limits);

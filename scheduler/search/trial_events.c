@@ -193,7 +193,7 @@ static enum status followed_read(struct trial_events *events, struct followed *f
 	return STATUS_OK;
 }
 
-/* ---- all of them ---- */
+/* ---- all files of a trial ---- */
 
 static struct followed *followed_find(struct trial_events *events, const char *name)
 {
@@ -292,7 +292,7 @@ const struct measurement_list *trial_events_all(const struct trial_events *event
 	return &events->all;
 }
 
-/* ---- why there is nothing ---- */
+/* ---- remarks about missing values ---- */
 
 static const struct followed *broken_find(const struct trial_events *events)
 {

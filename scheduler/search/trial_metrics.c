@@ -187,7 +187,7 @@ bool trial_metrics_from_events(const struct trial_metrics *metrics)
 	return !metrics->of_file.count && metrics->of_events.count;
 }
 
-/* ---- all ---- */
+/* ---- results ---- */
 
 const struct measurements *trial_metrics_all(const struct trial_metrics *metrics)
 {

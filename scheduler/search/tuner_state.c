@@ -180,7 +180,7 @@ void job_succeed(struct look *look)
 		look->decision.change.running_us = now_us;
 }
 
-/* ---- the end ---- */
+/* ---- the end of a search ---- */
 
 void open_cancel(struct look *look)
 {

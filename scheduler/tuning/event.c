@@ -300,7 +300,7 @@ bool event_read(const uint8_t *data, size_t length, const struct event_taker *ta
 	return true;
 }
 
-/* ---- into a report ---- */
+/* ---- adding an event to a report ---- */
 
 struct reporting {
 	struct metric_report *report;

@@ -169,7 +169,7 @@ enum status maker_put_steps(struct maker *maker, const struct filter_node *node)
 	return maker_compare_number(maker, &field, node);
 }
 
-/* ---- predicates ---- */
+/* ---- functions that are conditions by themselves ---- */
 
 /* Compares the log id. Stored log names are percent-encoded: log_id("a/b") is compared as a%2Fb. */
 static void log_id_put(struct maker *maker, const struct filter_node *node)

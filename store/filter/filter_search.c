@@ -166,7 +166,7 @@ enum status filter_search_check(const char *query, struct error *err)
 	return problem ? error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s", problem) : STATUS_OK;
 }
 
-/* ---- the texts ---- */
+/* ---- searching the texts ---- */
 
 struct finding {
 	const struct search *search;

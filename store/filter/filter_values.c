@@ -93,7 +93,7 @@ void filter_ip_in_net(sqlite3_context *context, int count, sqlite3_value **value
 	sqlite3_result_int(context, found);
 }
 
-/* ---- sample ---- */
+/* ---- the function sample() ---- */
 
 static bool fraction_read(const char *text, double *ret_fraction)
 {
@@ -136,7 +136,7 @@ void filter_sampled(sqlite3_context *context, int count, sqlite3_value **values)
 					   fraction);
 }
 
-/* ---- cast ---- */
+/* ---- the function cast() ---- */
 
 static void integer_give(sqlite3_context *context, const char *text)
 {

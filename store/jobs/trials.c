@@ -76,7 +76,7 @@ enum status trials_visit(struct store *store, const int64_t *jobs, size_t count,
 	return rc;
 }
 
-/* ---- as a list ---- */
+/* ---- reading a list of trials ---- */
 
 struct collecting {
 	struct trial_list list;

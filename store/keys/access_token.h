@@ -24,7 +24,7 @@ struct access_token {
 	char scopes[ACCESS_TOKEN_SCOPES_MAX]; /* separated by spaces */
 };
 
-/* INVALID_ARGUMENT: too long. */
+/* INVALID_ARGUMENT: the token would be longer than ACCESS_TOKEN_SIZE. */
 enum status access_token_make(const struct store *store, const struct access_token *token,
 			      char ret_text[ACCESS_TOKEN_SIZE], struct error *err);
 /* UNAUTHENTICATED: the text is not a token of trainyard, or it has expired at @now_s. */

@@ -225,7 +225,7 @@ static enum status authority_take(struct authority *authority, int64_t now_s, gn
 	return rc;
 }
 
-/* ---- certificates that it signs ---- */
+/* ---- certificates that the authority signs ---- */
 
 static int name_add(gnutls_x509_crt_t leaf, const char *name)
 {

@@ -72,7 +72,7 @@ static struct mux_stream *stream_find(struct mux *mux, uint32_t id)
 	return NULL;
 }
 
-/* ---- out ---- */
+/* ---- sending ---- */
 
 static size_t out_room(const struct mux *mux)
 {
@@ -179,7 +179,7 @@ void mux_accept(struct mux *mux, int fd, const struct mux_origin *origin)
 	frame_put(mux, MUX_OPEN, stream->id, payload, sizeof(payload));
 }
 
-/* ---- in ---- */
+/* ---- receiving ---- */
 
 static bool open_take(struct mux *mux, uint32_t id)
 {

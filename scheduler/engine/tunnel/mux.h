@@ -100,7 +100,7 @@ bool mux_has_room(const struct mux *mux);
 /* Adds an accepted connection. @fd belongs to the mux afterwards. To be called only if mux_has_room(). */
 void mux_accept(struct mux *mux, int fd, const struct mux_origin *origin);
 
-/* ---- the other side ---- */
+/* ---- the connecting side ---- */
 
 /* Sends a BEAT. To be called regularly, so that the accepting side knows that this side is alive. */
 void mux_beat(struct mux *mux);
@@ -113,7 +113,7 @@ void mux_refuse(struct mux_stream *stream);
  * it. */
 void mux_tick(struct mux *mux, const struct mux_io *io);
 
-/* ---- both ---- */
+/* ---- both sides ---- */
 
 /* Takes bytes from the other side. False: the other side broke the rules, and the mux cannot be used any more. */
 bool mux_receive(struct mux *mux, const uint8_t *data, size_t size);
