@@ -14,7 +14,7 @@ struct decisions {
 	size_t count;
 };
 
-/* Takes @decision about @run. An empty decision is ignored. */
+/* Adds @decision about @run, and takes over its contents. An empty decision is ignored. */
 void decisions_add(struct scheduler *scheduler, struct job_run *run, struct decision *decision);
 /* Stores all changes in one commit or, if that fails, each in a commit of its own; then gives the orders of the stored
  * ones. A job with a change that could not be stored is left alone for a moment, and nothing of its decision takes

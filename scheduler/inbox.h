@@ -35,7 +35,7 @@ struct inbox_event {
 	struct inbox_event *next;
 };
 
-/* Thread: any. Takes @inbox_event. */
+/* Puts the event into the inbox. Takes ownership of @inbox_event. Thread: any. */
 void scheduler_post(struct scheduler *scheduler, struct inbox_event *inbox_event);
 struct inbox_event *inbox_event_new(enum inbox_event_kind kind, int64_t job);
 struct inbox_event *inbox_event_of_engine(const struct engine_event *event);

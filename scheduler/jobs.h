@@ -12,7 +12,7 @@ struct job_entry;
 struct job_run;
 struct scheduler;
 
-/* Makes the run of a job. Takes @row; the run is touched. */
+/* Makes the run of a job. Takes ownership of @row; the run is touched. */
 enum status jobs_add(struct scheduler *scheduler, struct job *row, struct error *err);
 void jobs_remove(struct scheduler *scheduler, struct job_run *run);
 /* Reads row and plan of a queued job from the store. If an event concerns the job meanwhile, the run is stale. False:

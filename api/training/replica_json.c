@@ -8,7 +8,7 @@
 #include "scheduler/plan/dialect.h"
 #include "scheduler/plan/placement.h"
 
-/* Adds a member unless @wanted is false; takes @value. */
+/* Adds a member unless @wanted is false; takes ownership of @value. */
 static void member_add(json_t *object, const char *name, bool wanted, json_t *value)
 {
 	if (wanted) {

@@ -32,5 +32,5 @@ enum instance_rule {
 /* Takes the instance for this process until *ret_fd is closed or the process ends. Other processes that @rule tolerates
  * are logged. FAILED_PRECONDITION: another process has the instance; the text names the process and its user. */
 enum status instance_lock_take(const char *instance, enum instance_rule rule, int *ret_fd, struct error *err);
-/* Returns true if a process has the instance now. */
+/* Returns true if a process has the lock of the instance now. */
 bool instance_lock_seen(const char *instance);

@@ -80,7 +80,7 @@ static pcre2_code *pattern_compile(const char *pattern)
 			     &offset, NULL);
 }
 
-/* Takes @rule when it succeeds. */
+/* Adds a page for the rule; on success, takes ownership of @rule. */
 static enum status page_add(struct fault_registry *registry, struct fault_rule *rule, uint64_t injections,
 			    uint64_t draws, struct error *err)
 {

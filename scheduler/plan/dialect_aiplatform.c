@@ -38,7 +38,7 @@ static char *job_text(const struct plan *plan)
 	return text_take(&text);
 }
 
-/* Takes @cluster and @task. */
+/* Makes the value of CLUSTER_SPEC. Takes ownership of @cluster and @task. */
 static json_t *specification_make(const struct plan *plan, json_t *cluster, json_t *task)
 {
 	AUTO(string) char *job = job_text(plan);

@@ -45,7 +45,7 @@ struct node_reason {
 	int64_t wanted, free;
 };
 
-/* Sets the limits that the replicas have on the largest node, or on larger ones. */
+/* Sets the limits of the replicas as for a machine with the most CPUs and the most memory that any node has. */
 void fleet_sizes_fit(const struct fleet *fleet, const struct plan *plan, struct assignment *assignment);
 /* Whether the job's replicas get GPUs, rather than run without. */
 bool fleet_attaches(const struct fleet *fleet, const struct plan *plan);

@@ -252,7 +252,7 @@ enum status session_get(struct objects *objects, const char *id, struct session 
 }
 
 /* Opens the writer to continue at @position. A writer that was at rest rests again after a failure, because no caller
- * would close it. The session is held. */
+ * would close it. Call with the session held. */
 static enum status blob_writer_open_at(struct blob_writer *writer, int64_t position, struct error *err)
 {
 	const bool rested = writer->fd < 0;
@@ -267,7 +267,7 @@ static enum status blob_writer_open_at(struct blob_writer *writer, int64_t posit
 	return rc;
 }
 
-/* Prepares the writer for an upload that continues at its position. The session is held. */
+/* Prepares the writer for an upload that continues at its position. Call with the session held. */
 static enum status blob_writer_take(struct upload *upload, struct error *err)
 {
 	struct session_row row AUTO_SESSION_ROW = { 0 };

@@ -104,7 +104,7 @@ static bool has_turn(const struct upload *upload)
 	return !upload->session || upload->session->turn == upload->turn;
 }
 
-/* Checks that the upload can continue. The writer is held. */
+/* Checks that the upload can continue. Call with the writer held. */
 static enum status upload_check(const struct upload *upload, struct error *err)
 {
 	const struct error *failure = &upload->failure;
