@@ -37,7 +37,7 @@ struct queue_view {
 	struct job_run *(*open)(void *arg, struct job_entry *entry);
 	/* Claims a GPU of a node for this daemon. NULL: no other instance is considered. */
 	enum claim (*claim)(void *arg, size_t node, const char *device);
-	void *arg;                           /* of both */
+	void *arg;                           /* the first argument of open() and claim() */
 	const struct reconciler *reconciler; /* its settings */
 	struct job_entry *const *queue;      /* in the order in which the jobs are to start */
 	size_t count;

@@ -12,7 +12,7 @@ enum inbox_event_kind {
 	INBOX_ENGINE,      /* an event of the engine */
 	INBOX_NODE,        /* a node has joined */
 	INBOX_NODE_GONE,   /* the swarm reports a node as down or drained */
-	INBOX_NODE_BACK,   /* and does so no longer */
+	INBOX_NODE_BACK,   /* the swarm no longer reports the node as down or drained */
 	INBOX_LOGS_STORED, /* all output of a replica can be read from the store */
 	INBOX_LAST_WORDS,  /* the last service lines of a job can be read from the store */
 	INBOX_LOG_ROOM,    /* the log store accepts lines again */

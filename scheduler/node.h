@@ -19,7 +19,7 @@ enum engine_state {
 	ENGINE_UNKNOWN,
 	ENGINE_AWAY,
 	ENGINE_ANSWERS,
-	ENGINE_LISTED, /* and its listing was processed */
+	ENGINE_LISTED, /* it answers, and its listing was processed */
 };
 
 struct node {

@@ -86,7 +86,7 @@ void small_file_suffix(char ret_suffix[SMALL_FILE_SUFFIX_SIZE])
 		 (unsigned)randombytes_random());
 }
 
-/* 0, or an error number. */
+/* Makes the file. Returns 0, or an error number. */
 static int file_make(const char *path, const struct text *content, mode_t mode, enum placing placing)
 {
 	char suffix[SMALL_FILE_SUFFIX_SIZE];

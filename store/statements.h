@@ -63,7 +63,7 @@ enum statement_id {
 	LOG_SOURCE_PURGE,
 	LOG_NEXT_JOB,
 	JOB_QUEUED_COUNT,
-	JOB_REFERRED, /* with how it was met */
+	JOB_REFERRED, /* also returns which rule of summary_find() matched */
 	JOB_NEWEST,
 	LEASE_INSERT,
 	LEASES,

@@ -29,12 +29,12 @@ enum {
 struct secret {
 	unsigned char hash[SECRET_BYTES];
 	int64_t until_us; /* monotonic; 0: there is none */
-	bool used;        /* of a ticket: attempt below has used it */
+	bool used;        /* for a ticket: it was used, by the attempt below */
 	unsigned char attempt[SECRET_BYTES];
 };
 
 struct console_sessions {
-	pthread_mutex_t lock; /* of both lists */
+	pthread_mutex_t lock; /* guards both lists */
 	const struct clock *clock;
 	unsigned char key[crypto_generichash_KEYBYTES];
 	struct secret sessions[SESSIONS_MAX];

@@ -20,10 +20,10 @@ struct session_feed {
 
 struct feed {
 	struct session_feed source;
-	struct text message; /* with its frame */
+	struct text message; /* the message that is being sent, with its frame */
 	size_t sent;
-	int64_t wake_us; /* while it waits */
-	bool waits;      /* for something to send */
+	int64_t wake_us; /* while the feed waits: the time to ask the source again */
+	bool waits;      /* the source has nothing to send now */
 	bool is_over;
 	struct rpc_outcome outcome;
 };

@@ -26,7 +26,7 @@ struct connection {
 	const struct connections *owner;
 	int fd;
 	unsigned char key[ADDRESS_KEY_BYTES]; /* all zeros: not counted */
-	bool cut;                             /* with the lock held */
+	bool cut;                             /* it was cut off; guarded by the lock */
 	atomic_int phase;
 	atomic_bool unknown;         /* its client must authenticate, but has not yet */
 	_Atomic int64_t since_us;    /* when the present phase began; monotonic */

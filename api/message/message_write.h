@@ -65,7 +65,7 @@ void member_time(struct writer *writer, const char *name, int64_t wall_us, enum 
 /* Writes a stored value, which must be canonical JSON, as it is. */
 void member_json(struct writer *writer, const char *name, const char *json);
 void member_value(struct writer *writer, const char *name, const json_t *value);
-/* takes ownership of @value */
+/* Writes a member; takes ownership of @value. */
 void member_value_new(struct writer *writer, const char *name, json_t *value);
 /* Writes all members of an object (NULL: {}), except those in @but (ends with NULL; may be NULL). */
 void members_json(struct writer *writer, const char *object);

@@ -40,7 +40,7 @@ struct page {
 
 	/* Of the current job: */
 	struct study *study; /* NULL: it cannot be read */
-	struct plan *plan;   /* with shells only; likewise */
+	struct plan *plan;   /* set only if shells; NULL: it cannot be read */
 	bool read_whole;     /* all trials of the job could be read */
 	bool shells;         /* answers have addresses of shells */
 	unsigned completed;

@@ -335,7 +335,8 @@ static bool is_complete(const struct resumption *resumption)
 	const int64_t end = range->first + resumption->came_bytes;
 
 	if (!range->brings_bytes)
-		return true; /* or there would be no upload */
+		/* the request ends the upload; one that only asks about it has no @upload here */
+		return true;
 	if (range->last >= 0)
 		return is_last(range);
 	return range->total < 0 || end >= range->total;

@@ -23,7 +23,7 @@ struct gcs_node {
 };
 
 struct gcs_nodes {
-	pthread_mutex_t lock; /* of all */
+	pthread_mutex_t lock; /* guards the list and all nodes in it */
 	struct gcs_node *first;
 	unsigned open_count, open_max;
 	int state_fd;

@@ -15,7 +15,7 @@
 #include "scheduler/engine/docker_core.h"
 
 enum { READ_BYTES = 64 * 1024 };
-enum { NOTES_MAX = 1024 }; /* of containers that were not started */
+enum { NOTES_MAX = 1024 }; /* the maximum number of notes; at this number all are dropped */
 
 static json_t *mounts_of(const json_t *body)
 {

@@ -10,8 +10,8 @@
 #include "scheduler/plan/placement.h"
 
 enum {
-	ATTEMPTS_MAX = 4,  /* the first and three more */
-	ATTEMPTS_SPOT = 7, /* and six more */
+	ATTEMPTS_MAX = 4,  /* the first attempt and three more */
+	ATTEMPTS_SPOT = 7, /* the first attempt and six more */
 	SIGNAL_BASE = 128,
 	TAIL_BYTES_MAX = 16 * 1024,
 	TAIL_LINES = 20,

@@ -359,9 +359,9 @@ static bool pack_greedily(struct work *work)
 
 struct search {
 	struct work *work;
-	unsigned limit;  /* of bins */
-	unsigned steps;  /* left */
-	unsigned *slots; /* of each replica, in the order of the search */
+	unsigned limit;  /* the maximum number of bins */
+	unsigned steps;  /* the number of steps that are left */
+	unsigned *slots; /* the slot of each replica, in the order of the search */
 };
 
 static unsigned shape_at(const struct work *work, unsigned replica, bool *ret_first)

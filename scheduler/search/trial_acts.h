@@ -14,8 +14,8 @@ struct suggestion;
 
 enum trial_act_kind {
 	TRIAL_ENDS,    /* store its outcome, with its measurements and log lines */
-	TRIAL_STOPS,   /* early */
-	TRIAL_CANCELS, /* with its job */
+	TRIAL_STOPS,   /* stop the trial early */
+	TRIAL_CANCELS, /* cancel the trial, because its job is cancelled */
 	TRIAL_CLEARS,  /* remove its directory of reports */
 };
 

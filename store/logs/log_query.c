@@ -29,7 +29,8 @@ struct query {
 	bool continues;
 	struct page_mark mark; /* entry_mark_read()'s */
 	int64_t jobs[LEGS_MAX];
-	unsigned job_count; /* 0: along time */
+	/* number of jobs; 0: the entries of all jobs are read in the order of time */
+	unsigned job_count;
 };
 
 static void query_deinit(struct query *query)

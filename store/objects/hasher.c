@@ -17,7 +17,7 @@ struct hash_ring {
 	pthread_cond_t changed;
 	unsigned filled, hashed; /* blocks so far, under the lock */
 	bool ending;
-	int fd; /* of the bytes before */
+	int fd; /* the file from which the bytes up to @before are read */
 	int64_t before;
 	int failure; /* the errno of a failed read; only the thread uses it until the thread ends */
 	size_t lengths[HASH_BLOCK_COUNT];

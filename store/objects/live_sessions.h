@@ -17,7 +17,7 @@ struct live_session {
 	/* guarded by the list's lock; true: removed from the list, and freed with the last reference */
 	bool ended;
 	int64_t created_us;
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* guards the members below */
 	uint64_t turn;        /* the upload that may write: the latest */
 	bool is_known;        /* the sink is set up */
 	bool has_object;      /* the file belongs to an object now */

@@ -14,7 +14,7 @@ struct object_change {
 	int64_t generation;
 	const struct conditions *conditions;
 	const char *content_type, *metadata;
-	const struct object_target *target; /* of a copy */
+	const struct object_target *target; /* for a copy: the object to be made */
 	bool replaces_metadata;
 	struct object made; /* inside the transaction */
 };

@@ -113,7 +113,7 @@ static enum status row_read(struct objects *objects, const char *id, struct sess
 
 struct session_change {
 	const char *id;
-	const struct upload_target *wanted; /* of a beginning */
+	const struct upload_target *wanted; /* for a session that begins: the object to be made */
 	int64_t total_bytes, blob;
 };
 

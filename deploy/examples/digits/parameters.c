@@ -21,7 +21,7 @@ struct shard {
 	const struct cluster *cluster;
 	float learning_rate;
 	pthread_mutex_t lock; /* guards the members below */
-	float *values;        /* NULL until the master has handed out */
+	float *values;        /* NULL until the master has sent the values */
 	uint32_t count;
 	uint32_t attendance[MAX_TASKS]; /* per worker: enum attendance */
 };
@@ -54,7 +54,7 @@ static void shard_set(struct shard *shard, const float *values, uint32_t count)
 	pthread_mutex_unlock(&shard->lock);
 }
 
-/* Returns how many values were copied: 0 before the hand-out. */
+/* Returns how many values were copied: 0 before the master has sent the values. */
 static uint32_t shard_get(struct shard *shard, float *ret_values)
 {
 	pthread_mutex_lock(&shard->lock);
