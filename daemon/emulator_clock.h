@@ -4,7 +4,7 @@
  *
  *   "real"            the system's
  *   "steppable"       the same, and users can move it forward
- *   "steppable@TIME"  likewise; a new state directory's begins at TIME (RFC 3339)
+ *   "steppable@TIME"  the same; in a new state directory it begins at TIME (RFC 3339)
  *
  * Its lead is kept in the state directory's file "clock", so that no time occurs again after a restart. A clock
  * that is ahead therefore cannot become the real one again. */

@@ -9,7 +9,7 @@
  *
  *   stored state     observed (engine)                    decided
  *   QUEUED           -                                    nothing: queue.h admits it when there is room
- *   PREPARING        its place was given up               likewise
+ *   PREPARING        its place was given up               nothing: queue.h admits it again
  *   PREPARING        image or network missing             both are ordered
  *                    some replica missing                 it is made, once the gateway's address is known
  *                    all created                          they are started

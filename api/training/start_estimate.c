@@ -40,7 +40,7 @@ static void waits_behind(const struct training_context *context, struct start_es
 /* One estimation: our job, and the free resources that the jobs before it in the queue leave for it. */
 struct estimation {
 	const struct training_context *context;
-	const struct plan *plan;           /* the plan of the job whose start is estimated */
+	const struct plan *plan;           /* the plan of the job that waits */
 	const struct job *job;             /* that job; NULL: it is not stored yet */
 	const struct job_list *unfinished; /* NULL: to be read */
 	struct fleet *fleet;

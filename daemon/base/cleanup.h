@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/base/cleanup.h: scope releases; success takes.
+/* daemon/base/cleanup.h: a variable releases its value at the end of its scope, unless the value was taken.
  *
  *     DEFINE_AUTO(plan, struct plan *, plan_free)       beside plan_free
  *     AUTO(plan) struct plan *plan = plan_new();        freed when the scope ends

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* daemon/base/log.h: the daemon's own log, one line an event on stderr.
+/* daemon/base/log.h: the daemon's own log on stderr, one line for each event.
  *
  *     log_event(LOG_INFO, "replica-started", "job=%s replica=%s", job_id, replica);
  *

@@ -11,7 +11,7 @@
  *
  * The libraries:
  *   jansson, libcurl    use the functions below.
- *   SQLite              likewise up to 64 KiB; beyond that the statement fails with SQLITE_NOMEM, which is answered 503.
+ *   SQLite              uses them up to 64 KiB; beyond that the statement fails with SQLITE_NOMEM, which is answered 503.
  *   PCRE2, zlib, expat, GnuTLS, libmicrohttpd, nghttp2
  *                       report a failure: the request is refused, or its connection ends, and the process goes on. GMP and
  *                       libtasn1, which GnuTLS uses, end the process themselves.

@@ -20,7 +20,7 @@ enum {
 	PRIORITY = 16925, /* before the machine's own routes */
 	ADDRESS_BITS = 32,
 	ANSWER_BYTES = 32 << 10,
-	SWEPT_MAX = 64, /* the maximum number of devices whose rules are removed at a time */
+	SWEPT_MAX = 64, /* rules for at most this number of devices are removed at a time */
 };
 
 struct request {

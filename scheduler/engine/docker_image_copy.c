@@ -25,7 +25,7 @@ static void copy_moved_run(struct docker *docker, struct command *command)
 	emit_pull(docker, task->image, line.data, command->job, all);
 }
 
-/* On the thread of the copy. */
+/* Called on the copy's thread: passes the number of copied bytes to the engine's thread. */
 static void copy_moved(void *arg, int64_t bytes)
 {
 	struct image_task *task = arg;
@@ -106,12 +106,12 @@ void image_copy(struct image_task *task)
 	log_event(LOG_INFO, "image-copy", "image=%s node=%s", task->image, task->copy.origin.node);
 	snprintf(words, sizeof(words), "Copying %s from the node %s", task->image, task->copy.origin.node);
 	emit_pull(docker, task->image, words, 0, task->search.seen.bytes);
-	error_deinit(&task->problem); /* credentials that were not found */
+	error_deinit(&task->problem); /* it may be that of the search for credentials */
 	if (!image_thread_start(task, copy_main, copy_over))
 		image_task_fail(task, STATUS_INTERNAL, "no thread to copy an image");
 }
 
-/* ---- an image that was copied ---- */
+/* ---- the mark of a copied image ---- */
 
 static void mark_write(const char *id, char mark[MARK_BYTES + 1])
 {
@@ -120,7 +120,7 @@ static void mark_write(const char *id, char mark[MARK_BYTES + 1])
 	snprintf(mark, MARK_BYTES + 1, "%s", colon ? colon + 1 : id);
 }
 
-/* The removal of the mark of an earlier copy removes that image, unless something uses it. */
+/* Ends the task. The removal of the mark of an earlier copy has removed that image, unless something uses it. */
 static void unmarked(void *arg, const struct http_answer *answer)
 {
 	struct image_task *task = arg;

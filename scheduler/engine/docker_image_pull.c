@@ -216,7 +216,7 @@ static void credentials_look(struct image_task *task)
 		image_task_fail(task, STATUS_INTERNAL, "no thread to look for registry credentials");
 }
 
-/* ---- which of these ---- */
+/* ---- the way to the image ---- */
 
 void image_pull(struct image_task *task)
 {

@@ -19,7 +19,7 @@ struct image_task {
 	bool pulled;
 	struct {
 		bool is_over;
-		unsigned number, awaited; /* of the search; how many engines have not answered */
+		unsigned number, awaited; /* number of the search; how many engines have not answered */
 		struct timer timer;       /* the end of the search, or the next try after a copy that failed */
 		/* The engine to copy from: @engine is only for group_origin(). NULL: no other engine has the image. */
 		void *engine;
@@ -28,7 +28,7 @@ struct image_task {
 	} search;
 	struct image_seen own; /* this engine's copy, which may be too old; without id: none */
 	struct handover copy;
-	unsigned copies; /* how many were begun */
+	unsigned copies; /* how many copies were begun */
 	bool copied;
 	/* The thread that finds the registry's credentials, or copies. The engine's thread reads the results only after
 	 * joining it. */
@@ -45,14 +45,14 @@ struct image_task {
 	} failure; /* the last pull's or copy's failure */
 };
 
-/* NULL: there is no task for the image. */
+/* Returns the task of the image; NULL: there is none. */
 struct image_task *image_task_find(const struct docker *docker, const char *image);
 void image_task_free(struct image_task *task);
 /* Both report the outcome, and free the task. */
 void image_task_end(struct image_task *task, enum engine_event_kind kind, enum status status, const char *text);
 void image_task_fail(struct image_task *task, enum status status, const char *text);
-/* Starts a thread that ends with docker_hand_over() of task->found, which executes @then; that calls image_thread_join().
- * False: there is none. */
+/* Starts a thread that ends with docker_hand_over() of task->found, which executes @then; @then calls
+ * image_thread_join(). False: no thread can be started. */
 bool image_thread_start(struct image_task *task, void *(*main)(void *arg),
 			void (*then)(struct docker *docker, struct command *command));
 void image_thread_join(struct image_task *task);

@@ -2,7 +2,7 @@
 /* Limits a replica's network, and lifts the limit.
  *
  * Choice: the engine does it for us, by a container that shares the replica's network alone and has the right to set up
- * that one; its only program is throttle/throttle.c. A program beside the replica's own would be one that the job may
+ * that network; its only program is throttle/throttle.c. A program beside the replica's own would be one that the job may
  * have replaced. The container is made of the replica's image because that is there; nothing of it is run.
  *
  * Choice: not `nsenter -t PID -n tc` (iproute2) from the daemon. Tried on 2026-11-25: that takes root in the process
@@ -10,7 +10,7 @@
  * ("/proc/PID/ns/net: Permission denied"), and a daemon in a container of its own, as deploy/Dockerfile makes it, finds
  * no such process. Nor is tc in the image: few have iproute2, and busybox's tc only lists queues.
  *
- * It lives for a moment. One that a killed daemon has left is found in a listing and removed. */
+ * The container lives for a moment. One that a killed daemon has left is found in a listing and removed. */
 #include "scheduler/engine/docker_throttle.h"
 
 #include <inttypes.h>

@@ -3,8 +3,8 @@
 /* scheduler/engine/swarm_service.h: makes the agents of a swarm (swarm_agents.h) and removes them, by a manager's engine. Each
  * call may be repeated: it goes on where one before it has ended.
  *
- * Choice: the overlay is internal and not attachable. Its only members are tasks of services, which managers make; from
- * the nodes themselves no way leads into it, nor out of it.
+ * Choice: the overlay is internal and not attachable. Its only members are tasks of services, which managers make; it
+ * cannot be reached from the nodes themselves, and they cannot be reached from it.
  *
  * Thread: any; waits for the answers. */
 #include <stdbool.h>

@@ -7,8 +7,8 @@
  *   another replica exits 0               nothing
  *   ordinary non-zero exit, out of memory FAILED
  *   SIGABRT, SIGSEGV (6, 134, 11, 139)    the whole job again, up to 3 times, then FAILED
- *   lost with the engine, or the engine   likewise
- *   failed inside itself (of the latter the dialect says how often)
+ *   lost with the engine                  the same
+ *   the engine failed inside itself       the same, but the dialect says how often
  * A job that never retries is not tried again once it ran, for any of these reasons.
  * Choice: this includes crashes by signal. The service's field (disableRetries) mentions internal errors only; but the page
  * of exit codes treats both as transient errors, and a user that forbids retries, so that a job never runs again on

@@ -92,8 +92,8 @@ enum shortage {
 };
 enum { SHORTAGE_KINDS = SHORTAGE_NETWORK + 1 };
 
-/* Finds room for every replica of @plan at once, or for none. Devices go in the order of the host's list, the
- * free ones first, replicas in the order of their ordinals; of shared ones those with the fewest holders.
+/* Finds room for every replica of @plan at once, or for none. The replicas get devices in the order of their
+ * ordinals. Free devices are taken first, in the order of the host's list; of shared ones those with the fewest holders.
  * Replicas of one job never hold the same device, except with ACCELERATORS_SHARE. With that policy every lease is
  * shared, even if the device has no other holder yet. TPUs are neither counted nor attached.
  *

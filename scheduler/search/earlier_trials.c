@@ -151,7 +151,7 @@ static enum status trials_add(struct earlier_trials *earlier, const struct trial
 	return rc;
 }
 
-/* Sets the error for a job whose trials cannot be read. It is final, because trying again would
+/* Sets the error for a job with unreadable trials. It is final, because trying again would
  * change nothing. */
 static enum status unreadable(const char *job_id, const struct error *cause, struct error *err)
 {

@@ -20,7 +20,7 @@ struct metric_report;
 
 enum {
 	METRIC_FILE_BYTES_MAX = 1024 * 1024, /* if the file is longer, only its end is read */
-	METRIC_FILE_LINES_MAX = 10000,       /* likewise */
+	METRIC_FILE_LINES_MAX = 10000,       /* if there are more lines, only the last ones are read */
 	METRIC_LINE_BYTES_MAX = 64 * 1024,   /* a longer line is ignored */
 	METRIC_FILE_KNOWN_MAX =
 		1024, /* number of reports that are remembered singly; ten times the library's */

@@ -77,7 +77,7 @@ struct image image_shifted(const struct image *image, uint64_t *random)
 
 /* ---- the network ---------------------------------------------------------------------------------- */
 
-/* Where the parts begin in the array of weights. The gradient is laid out likewise. */
+/* Where the parts begin in the array of weights. The gradient has the same layout. */
 struct layout {
 	uint32_t hidden_weights, hidden_biases, digit_weights, digit_biases, size;
 };
