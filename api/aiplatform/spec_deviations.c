@@ -9,6 +9,7 @@
 #include "api/training/parity_warnings.h"
 #include "api/training/regions.h"
 #include "daemon/base/json.h"
+#include "daemon/base/memory.h"
 #include "scheduler/plan/deviation.h"
 #include "scheduler/plan/machine.h"
 #include "scheduler/plan/plan.h"
@@ -163,13 +164,34 @@ static void report_log_places(const struct view *view, int index)
 	}
 }
 
-/* Reports a retired accelerator, which only lenient validation accepts. */
+/* Reports an accelerator or a TPU that the region does not have. The cloud's list changes, so this is a doubt. */
+static void report_region(const struct view *view, int index)
+{
+	const struct pool *pool = &view->plan->pools[index];
+	const char *region = view->plan->region, *type = pool->accelerator_type;
+	AUTO(string) char *series = memory_strndup(pool->machine_type, strcspn(pool->machine_type, "-"));
+	char field[FIELD_SIZE];
+
+	if (!region || !region_find(region) || (!type && !pool_has_tpu(pool_at(view, index))))
+		return;
+	if (!region_trains_with(region, type ? type : series))
+		deviation_add(view->list, IN_DOUBT_IN_CLOUD, "accelerator-region",
+			      pool_field(view, index,
+					 type ? "machineSpec.acceleratorType" : "machineSpec.machineType",
+					 field),
+			      "The region %s has no %s%s for training in the service's list of 2026.", region,
+			      type ? "accelerators of type " : "machines ", type ? type : pool->machine_type);
+}
+
+/* Reports a retired accelerator, which only lenient validation accepts, or one that the region does not have. */
 static void report_accelerator(const struct view *view, int index)
 {
 	const char *type = view->plan->pools[index].accelerator_type;
 	char field[FIELD_SIZE];
 
-	if (type && accelerator_is_retired(type))
+	if (!type || !accelerator_is_retired(type))
+		report_region(view, index);
+	else
 		deviation_add(view->list, REFUSED_BY_CLOUD, "accelerator-retired",
 			      pool_field(view, index, "machineSpec.acceleratorType", field),
 			      "The service has no more accelerators of type %s.", type);

@@ -100,6 +100,24 @@ def test_a_disk_that_nobody_asked_for_is_no_difference(vertex):
     assert "disk-config" not in codes[0] and "disk-config" in codes[1]
 
 
+@pytest.mark.parametrize("region, machine, field", [
+    ("us-central1", {"machineType": "g2-standard-8", "acceleratorType": "NVIDIA_L4", "acceleratorCount": 1}, None),
+    ("us-central1", {"machineType": "ct6e-standard-4t", "tpuTopology": "2x2"}, None),
+    ("europe-west6", {"machineType": "n1-standard-4"}, None),
+    ("europe-west6", {"machineType": "g2-standard-8", "acceleratorType": "NVIDIA_L4", "acceleratorCount": 1}, "acceleratorType"),
+    ("europe-west6", {"machineType": "a2-highgpu-1g"}, "acceleratorType"),
+    ("europe-west6", {"machineType": "ct6e-standard-4t", "tpuTopology": "2x2"}, "machineType"),
+])
+def test_an_accelerator_that_the_region_has_not_is_a_doubt(yard, region, machine, field):
+    # Fails with: report_region() left out
+    job = custom_job("true")
+    job["jobSpec"]["workerPoolSpecs"][0]["machineSpec"] = machine
+    told = [d for d in plan_of(Vertex(yard, region=region), job)["differences"] if d["code"] == "accelerator-region"]
+    assert [(d["kind"], d["field"]) for d in told] == (
+        [("IN_DOUBT_IN_CLOUD", f"jobSpec.workerPoolSpecs[0].machineSpec.{field}")] if field else [])
+    assert not told or f"The region {region} has no " in told[0]["text"]
+
+
 @pytest.mark.parametrize("collection", ["customJobs", "hyperparameterTuningJobs", "trainingPipelines", "models", "operations"])
 def test_a_location_that_the_service_has_not_is_refused(yard, collection):
     # Fails with: resource_parent_check() with is_cloud_name() alone

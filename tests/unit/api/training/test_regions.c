@@ -26,6 +26,23 @@ static void accelerators_are_known(void **state)
 		}
 }
 
+static void vertex_ai_trains_with_its_accelerators(void **state)
+{
+	size_t regions_of_l4 = 0;
+
+	(void)state;
+	for (const struct region *region = regions; region->name; region++)
+		regions_of_l4 += region_trains_with(region->name, "NVIDIA_L4");
+	assert_int_equal(regions_of_l4, 11);
+	assert_true(region_trains_with("us-east5", "NVIDIA_H200_141GB"));
+	assert_true(region_trains_with("us-central1", "NVIDIA_TESLA_A100"));
+	assert_true(region_trains_with("us-central1", "tpu7x"));
+	assert_false(region_trains_with("europe-west4", "ct5lp")); /* it serves with them only */
+	assert_false(region_trains_with("europe-west6", "NVIDIA_L4"));
+	assert_false(region_trains_with("mars-east1", "NVIDIA_L4"));
+	assert_false(region_trains_with("us-central1", "NVIDIA_TESLA_K80"));
+}
+
 static void what_is_not_in_the_table_is_not_there(void **state)
 {
 	(void)state;
@@ -56,6 +73,7 @@ static int TEST_MAIN(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_table_is_in_rising_order),
 		cmocka_unit_test(accelerators_are_known),
+		cmocka_unit_test(vertex_ai_trains_with_its_accelerators),
 		cmocka_unit_test(what_is_not_in_the_table_is_not_there),
 		cmocka_unit_test(the_list_names_those_of_ai_platform),
 	};
