@@ -279,7 +279,8 @@ static enum status name_refuse(const struct origin *origin, const char *name, st
 	struct nearest nearest = { .wanted = name };
 	char hint[NEAREST_HINT_SIZE];
 
-	if (strncasecmp(name, "TRAINYARD_", strlen("TRAINYARD_")) == 0) /* the variable's */
+	/* @name is that of the environment variable */
+	if (strncasecmp(name, "TRAINYARD_", strlen("TRAINYARD_")) == 0)
 		nearest.wanted += strlen("TRAINYARD_");
 	for (const struct config_item *item = config_items; item->name; item++)
 		if (item->offset != offsetof(struct config, file))

@@ -22,5 +22,5 @@ void notes_say(struct notes *notes, int severity, const char *format, ...)
 void notes_say_all(struct notes *notes, int severity, const char *const *lines);
 /* Fills @lines for the store; the texts stay the property of @notes. Returns the position behind the last line. */
 struct service_line *notes_write(const struct notes *notes, struct service_line *lines);
-/* Forgets all. */
+/* Forgets all notes. */
 void notes_clear(struct notes *notes);

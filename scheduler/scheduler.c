@@ -317,7 +317,7 @@ static void *scheduler_main(void *arg)
 	return NULL;
 }
 
-/* Holds the mutex. */
+/* Call with the mutex held. */
 static bool is_clear(const struct scheduler *scheduler, bool of_jobs)
 {
 	return scheduler->cleared && scheduler->clearing == scheduler->clearing_seen &&

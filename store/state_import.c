@@ -21,7 +21,7 @@ enum { PIECE_BYTES = 256 << 10 };
 
 struct state_import {
 	char *state_dir, *folder, *ready;
-	struct state_unpacker *unpacker; /* NULL: it is whole */
+	struct state_unpacker *unpacker; /* NULL: the archive is complete */
 	bool committed;
 };
 

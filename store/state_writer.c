@@ -23,9 +23,9 @@ struct state_writer {
 	struct connection *connection; /* of the group writer, used on its thread only */
 	struct logs_writer *logs;
 	struct job_changes *changes;
-	struct touched_jobs touched; /* the thread's own */
+	struct touched_jobs touched; /* used by the writer's thread only */
 	struct group_writer *group;
-	pthread_mutex_t lock; /* of the hook */
+	pthread_mutex_t lock; /* guards wake() and wake_arg */
 	void (*wake)(void *arg, int64_t job);
 	void *wake_arg;
 	uint64_t generation; /* commits so far; atomic */
@@ -33,7 +33,7 @@ struct state_writer {
 	int64_t reached;     /* last outbox row that the logs had when the transaction began */
 	int64_t deleted;     /* outbox rows up to this one are deleted */
 	bool is_behind;      /* some committed line could not be passed to the logs yet */
-	bool no_more_jobs;   /* the thread's own */
+	bool no_more_jobs;   /* used by the writer's thread only */
 };
 
 /* A caller's change, on the caller's stack. */

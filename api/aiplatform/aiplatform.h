@@ -111,7 +111,7 @@ struct resource_methods {
 	/* writes an item in the form that lists have */
 	void (*render)(struct call *call, const struct job *job, struct text *text);
 	void (*render_whole)(struct call *call, const struct job *job,
-			     struct text *text); /* got by its name */
+			     struct text *text); /* for a job that was requested by its name */
 };
 /* Makes the plan of a canonical body that has passed the rules, with a newly drawn id. */
 enum status resource_plan(const struct call *call, const struct resource_methods *methods, const json_t *body,

@@ -25,7 +25,7 @@ static void pool_fill(json_t *pool)
 	json_t *disk = json_object_get(pool, "diskSpec");
 
 	if (!json_object_size(pool))
-		return; /* it is skipped */
+		return; /* an empty pool is skipped */
 	if (!disk) {
 		disk = json_object();
 		json_object_set_new(pool, "diskSpec", disk);

@@ -21,7 +21,7 @@ static const struct field step_fields[] = {
 static const struct message step_message = { "trainyard.ClockStep", step_fields, "A step of the clock.",
 					     .is_own = true };
 
-/* protobuf's JSON Duration. */
+/* Appends a duration in the form of protobuf's JSON. */
 static void duration_write(struct text *text, int64_t us)
 {
 	const int64_t part = llabs(us % US_PER_S);

@@ -60,13 +60,13 @@ struct stream {
 	int32_t id;
 	char *copies[COPY_COUNT];
 	bool is_post, is_grpc, is_coded, is_refused;
-	size_t head_bytes;    /* unpacked, trailers too */
+	size_t head_bytes;    /* decompressed, with trailers */
 	bool is_too_long;     /* its head was too long: the stream was reset, its data dropped */
 	const char *too_much; /* why its body was dropped; NULL: it was not */
 	struct rpc_outcome refusal;
 	struct text body;
 	struct text answer;
-	size_t body_held, answer_held; /* counted */
+	size_t body_held, answer_held; /* the bytes that are counted in the session and its pool */
 	size_t sent;
 	bool has_feed, is_answered; /* is_answered: the answer or a refusal was submitted */
 	struct feed *feed;
@@ -120,7 +120,7 @@ static int on_begin_headers(nghttp2_session *http2, const nghttp2_frame *frame, 
 	struct stream *stream;
 
 	session->block_is_claimed = true;
-	session->useless_head_bytes -= frame->hd.length; /* on_begin_frame() */
+	session->useless_head_bytes -= frame->hd.length; /* added by on_begin_frame() */
 	if (frame->hd.type != NGHTTP2_HEADERS || frame->headers.cat != NGHTTP2_HCAT_REQUEST)
 		return 0;
 	stream = memory_calloc(1, sizeof(*stream));

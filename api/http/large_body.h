@@ -12,7 +12,7 @@ struct exchange;
  * batch uses the turn of the batch. CANCELLED: the work was abandoned (daemon/base/work.h); UNAVAILABLE: the listener is
  * closing. */
 enum status large_body_enter(struct exchange *exchange, struct error *err);
-/* Harmless without a turn. */
+/* Gives the turn back. Harmless without a turn. */
 void large_body_leave(struct exchange *exchange);
 
 /* Call after something that may have waited. *ret_again: the wait gave up the turn (call_wait_begin()), so read data

@@ -87,8 +87,8 @@ static void project_id_put(const struct metadata_tree *tree, struct text *text)
 static const struct metadata_row {
 	const char *path;
 	enum node_kind kind;
-	const char *text; /* the value itself… */
-	value_put write;  /* …or the function that writes it */
+	const char *text; /* the value itself; NULL: write() writes it, or the node has no value */
+	value_put write;  /* the function that writes the value */
 } rows[] = {
 	{ "", NODE_DIRECTORY, NULL, NULL },
 	{ "instance/", NODE_DIRECTORY, NULL, NULL },

@@ -89,7 +89,7 @@ static void parameters_render(const struct study *study, const char *values, str
 	message_close(&map);
 }
 
-/* @trial's final: "[0.5,null]". */
+/* Writes the final measurement of @trial, which is stored as "[0.5,null]". */
 static void final_render(const struct stored_trial *trial, struct shown *shown, struct writer *answer)
 {
 	const char *value = trial->final && *trial->final == '[' ? trial->final + 1 : "";

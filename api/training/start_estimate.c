@@ -60,7 +60,7 @@ static bool holds_up(const struct estimation *estimation, const struct plan *oth
 	case SHORTAGE_NETWORK:
 		return fleet_keep(fleet, other, shortage);
 	case SHORTAGE_ENGINE:
-		return fleet->count == 1; /* fleet_place() */
+		return fleet->count == 1; /* as in fleet_place() */
 	case SHORTAGE_DEVICES:
 		return fleet_keep(fleet, other, shortage) &&
 		       placement_wants_devices(plan_accelerator_count(ours), &fleet->total.capacity);

@@ -43,7 +43,7 @@ struct view {
 	struct belief *beliefs;
 	json_t **
 		curves; /* for each of the job's own trials, an object with its reports; NULL: unknown */
-	const struct trial *own; /* within all */
+	const struct trial *own; /* the first of the job's own trials in @all */
 	const struct belief *own_beliefs;
 };
 

@@ -128,7 +128,7 @@ struct building {
 	const char *tag;
 	struct text line; /* the beginning of an incomplete line of the answer */
 	char *last[LAST_LINES];
-	size_t said;   /* lines in all */
+	size_t said;   /* number of lines of output */
 	char *failure; /* NULL: none was reported */
 	int fd;
 };

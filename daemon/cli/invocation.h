@@ -20,7 +20,7 @@ struct invocation {
 	const char *const *command; /* the words after "--", ends with NULL; NULL: there was no "--" */
 	struct invocation_option {
 		const struct verb_option *option;
-		const char *value; /* "" of a flag */
+		const char *value; /* "" for a flag */
 	} * given;
 	size_t given_count;
 	const char **rest; /* options of the configuration with their values, not read yet; ends with NULL */
@@ -53,5 +53,5 @@ enum status invocation_duration(const struct invocation *invocation, const char 
 				struct error *err);
 
 /* The options that all verbs of one kind have; both lists end with a NULL name. */
-extern const struct verb_option caller_options[]; /* verb->calls */
-extern const struct verb_option lister_options[]; /* verb->lists */
+extern const struct verb_option caller_options[]; /* for verbs with calls */
+extern const struct verb_option lister_options[]; /* for verbs with lists */

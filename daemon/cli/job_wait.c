@@ -66,7 +66,7 @@ static bool is_over(const char *state, const char *wanted, int *ret_exit)
 struct wait {
 	const struct invocation *invocation;
 	struct client *client;
-	const char *wanted; /* NULL: the end */
+	const char *wanted; /* NULL: the job's end */
 	struct awaited {
 		char *name;  /* the job's name in its API; NULL: not asked yet */
 		char *id;    /* the job's id; NULL: not asked yet */

@@ -23,7 +23,7 @@
 #include "store/keys/authority.h"
 
 enum {
-	BUFFER_BYTES = 16 << 10, /* a record of TLS */
+	BUFFER_BYTES = 16 << 10, /* the size of a record of TLS */
 	CONNECT_MS = 4000,
 	HANDSHAKE_MS = 10000,
 	LEAVE_MS = 30000, /* how long to wait for the server after the client has ended its stream: most likely the
@@ -40,7 +40,8 @@ struct forwarder {
 	void (*failed)(void *arg, const struct forward_target *target, const char *problem);
 	void *arg;
 	gnutls_certificate_credentials_t credentials; /* NULL: none */
-	int wake;                                     /* readable: all end */
+	/* readable when all connections have to end */
+	int wake;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	unsigned count; /* number of connections; guarded by lock */

@@ -7,7 +7,7 @@
 
 struct gcs_directory;
 
-/* ENFILE (gcs_node.h). */
+/* Opens a directory. ENFILE: too many are open (gcs_node.h). */
 int gcs_directory_open(const struct gcs_index *index, struct gcs_files *files, const struct gcs_path *path,
 		       pid_t caller, struct gcs_directory **ret_directory);
 void gcs_directory_close(struct gcs_directory *directory);

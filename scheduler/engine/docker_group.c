@@ -16,7 +16,7 @@ struct engine_group {
 	pthread_mutex_t lock;
 	struct docker **members;
 	size_t count;
-	unsigned turns; /* how many are taken */
+	unsigned turns; /* number of turns that are taken */
 };
 
 struct engine_group *engine_group_new(void)

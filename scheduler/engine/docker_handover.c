@@ -22,9 +22,9 @@ struct copy {
 	char piece[HIJACK_PIECE_HEAD + HANDOVER_PIECE + HIJACK_PIECE_TAIL];
 	int64_t bytes;
 	int64_t moved_us, reported_us; /* monotonic: when bytes last moved, or were reported */
-	bool over;                     /* the origin's exchange */
-	struct outcome outcome;        /* of the origin */
-	struct outcome refusal;        /* of the other engine */
+	bool over;                     /* the exchange with the origin is over */
+	struct outcome outcome;        /* the outcome of that exchange */
+	struct outcome refusal;        /* the refusal of the other engine */
 };
 
 static void refuse(struct copy *copy, enum status status, const char *text)

@@ -26,7 +26,7 @@ struct assignment {
 	struct limits limits[ROLE_COUNT];
 	/* Per pool: an array with one array of device ids per replica; NULL: no devices. */
 	json_t *devices[ROLE_COUNT];
-	bool shared; /* the devices are */
+	bool shared; /* the devices are shared */
 	char *node;  /* the machine that the job's network is on; NULL: the first one, of --engine */
 	/* Per pool: an array with the name of each replica's machine, "" for the first one; NULL: all are on @node. */
 	json_t *nodes[ROLE_COUNT];

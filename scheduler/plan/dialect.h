@@ -28,7 +28,7 @@ struct dialect {
 	const char *name;
 
 	/* The names of replicas. */
-	const char *pools[ROLE_COUNT]; /* in all names */
+	const char *pools[ROLE_COUNT]; /* the words for roles in all of these names */
 	const char *nouns[ROLE_COUNT]; /* one replica in a sentence, after "The" */
 	const char *task_infix;        /* before the index, in log entries: "worker-replica-0" */
 	const char *sentence_infix;    /* the same in sentences: "worker 0" */

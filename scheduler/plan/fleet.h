@@ -38,7 +38,7 @@ struct fleet_node {
 	const json_t *labels;    /* object of strings, or NULL */
 	const char *model;       /* model of its GPUs, by the label "gpu"; NULL: unknown */
 	const struct host *host; /* an unknown host counts as one that is down */
-	struct usage usage;      /* without leases */
+	struct usage usage;      /* the room's usage, but without the list of leases */
 	struct device_use *uses; /* of the host's devices */
 	unsigned free_devices;   /* without any holder */
 	/* Why no job can start there now (struct room); "": jobs can start */

@@ -245,7 +245,7 @@ static enum status network_is_there(const struct placement *placement, struct er
  * then the engine, without which nothing else is certain; then the shortages, beginning with the one that makes the
  * fewest other jobs wait. */
 static const struct check {
-	/* NULL: the placer's */
+	/* NULL: the placer is called */
 	enum status (*check)(const struct placement *placement, struct error *err);
 	enum shortage shortage; /* unless the placer reports another one */
 } checks[] = {
@@ -331,7 +331,7 @@ static enum status host_place(void *arg, const struct plan *plan, struct assignm
 {
 	const struct host_placer *host = arg;
 
-	(void)ret_shortage; /* it is devices */
+	(void)ret_shortage; /* it stays SHORTAGE_DEVICES */
 	return devices_place(plan, host->capacity, host->uses, assignment, err);
 }
 

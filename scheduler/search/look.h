@@ -47,7 +47,7 @@ struct look {
 	const struct decision_context *context;
 	struct decision decision;  /* the decision that is being made */
 	struct tuner *tuner;       /* NULL: its study cannot be read */
-	struct error err;          /* why */
+	struct error err;          /* why the look has failed */
 	struct job *
 		failure; /* the job of the trial that failed last, if too many trials have failed; else NULL */
 	bool reported;   /* reports of running trials were just read */

@@ -22,7 +22,7 @@ static const char from_events_key[] = "fromEvents";
 
 struct trial_metrics {
 	char *path;
-	struct metric_file *file; /* NULL: settled */
+	struct metric_file *file; /* NULL: no more reports are read */
 	struct metric_report report;
 	enum metric_source source;
 	char cause[128];

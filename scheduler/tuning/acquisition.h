@@ -20,7 +20,7 @@ struct acquisition {
 	bool explores;
 	double threshold[METRICS_MAX]; /* thresholds for exploration */
 	double radius;                 /* INFINITY: everywhere */
-	double *room;                  /* of the model */
+	double *room;                  /* working memory for predictions of the model */
 	/* For several metrics: the random weightings (a weight for each metric), and for each weighting the best value
 	 * of the completed trials. */
 	double *mixtures, *mixture_best;

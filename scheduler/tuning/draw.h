@@ -17,9 +17,9 @@ struct draw {
 /* @purpose separates the streams of one position. */
 void draw_init(struct draw *draw, uint64_t seed, uint64_t place, const char *purpose);
 uint64_t draw_bits(struct draw *draw);
-/* In [0, 1). */
+/* Draws a number in [0, 1). */
 double draw_uniform(struct draw *draw);
-/* In [0, count). */
+/* Draws a number in [0, count). */
 size_t draw_index(struct draw *draw, size_t count);
 /* Draws from the standard normal distribution. */
 double draw_normal(struct draw *draw);

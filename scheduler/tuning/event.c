@@ -272,7 +272,8 @@ static bool moment_read(struct wire wire, double *ret_time_s, int64_t *ret_step)
 enum event_kind event_kind(const uint8_t *data, size_t length)
 {
 	static const char version[] = "brain.Event:"; /* followed by a number: 2 since TensorFlow's first release */
-	struct wire wire = { .at = data, .end = length ? data + length : data }; /* NULL, of none */
+	/* @data may be NULL if there are no bytes */
+	struct wire wire = { .at = data, .end = length ? data + length : data };
 	enum event_kind kind = EVENT_OTHER;
 	struct wire_field field;
 

@@ -12,7 +12,7 @@
 
 enum { MEASUREMENTS_KEPT_MAX = 8192 };
 
-/* Start zeroed. */
+/* All members must be 0 at the beginning. */
 struct measurement_list {
 	struct measurement *all;
 	size_t count, size;

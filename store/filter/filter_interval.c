@@ -29,7 +29,7 @@ static struct filter_interval interval_of_compare(const struct filter_node *node
 	}
 }
 
-/* AND meets, OR spans. */
+/* Joins two intervals: AND (@meet) gives what both have, OR the smallest interval that has both. */
 static void interval_join(struct filter_interval *whole, struct filter_interval part, bool meet)
 {
 	bool later = part.from_ns > whole->from_ns, earlier = part.to_ns < whole->to_ns;

@@ -9,5 +9,5 @@ struct time_zone;
 /* Reads the zone "America/New_York" or similar, or "UTC", which needs no file. NULL: unknown name. */
 struct time_zone *time_zone_read(const char *name);
 void time_zone_free(struct time_zone *zone);
-/* Seconds east of UTC. */
+/* Returns the seconds by which the zone is ahead of UTC at that time. */
 int time_zone_offset_s(const struct time_zone *zone, int64_t unix_s);

@@ -81,11 +81,11 @@ struct job_change {
 	enum job_state from;                      /* applied only while the job is in this state... */
 	enum job_state to;                        /* ...and moves it there; may be the same */
 	int64_t started_us, running_us, ended_us; /* 0: leave as it is */
-	const char *error_message;                /* NULL: leave */
+	const char *error_message;                /* NULL: unchanged */
 	size_t reason_bytes;                      /* with error_message, as in struct job */
 	int error_code;                           /* with error_message */
-	const char *output;                       /* NULL: leave */
-	const char *assignment;                   /* NULL: leave */
+	const char *output;                       /* NULL: unchanged */
+	const char *assignment;                   /* NULL: unchanged */
 	const struct lease *leases;               /* stored with this change, all for its job */
 	size_t lease_count;
 	bool decides;    /* sets outcome, its message and its code (unless one is decided already) */

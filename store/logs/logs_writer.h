@@ -42,7 +42,7 @@ enum status logs_writer_purge(struct logs_writer *writer, struct log_selection *
 /* A listener to all entries that are stored from a time on; the caller owns its memory. */
 struct log_listener {
 	int wake_fd; /* an eventfd, written to after each batch; -1: none */
-	/* The writer's. */
+	/* Used by the log writer only. */
 	int64_t oldest_ns;
 	struct log_listener *next;
 };

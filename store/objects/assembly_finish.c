@@ -19,7 +19,7 @@ struct joining {
 	struct part_row *parts;
 	size_t count;
 	int64_t blob, size_bytes;
-	bool owns_blob; /* it is no part's */
+	bool owns_blob; /* the blob belongs to no part */
 	uint32_t crc32c;
 	struct object object;
 };

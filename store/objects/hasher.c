@@ -46,7 +46,7 @@ void hasher_add(struct hasher *hasher, const void *data, size_t length)
 
 void hasher_sums(const struct hasher *hasher, struct checksums *ret_sums)
 {
-	MD5_CTX md5 = hasher->md5; /* the digest ends it */
+	MD5_CTX md5 = hasher->md5; /* a copy, because making the digest ends it */
 
 	ret_sums->crc32c = hasher->crc32c;
 	MD5_Final(ret_sums->md5, &md5);

@@ -28,7 +28,7 @@ enum {
 struct session_row {
 	struct upload_target wanted;
 	int64_t total_bytes, created_us, blob;
-	char *answer; /* NULL: it goes on */
+	char *answer; /* NULL: the session goes on */
 };
 
 static void session_row_deinit(struct session_row *row)
