@@ -494,7 +494,8 @@ static enum status token_put(struct wiring *wiring, struct error *err)
 		       : STATUS_OK;
 }
 
-/* Finds the state directory. Its keys give access as a token does. Choice: with a token, no other user may open it; else warn. */
+/* Finds the state directory. Its keys give access as a token does. Choice: with a token, no other user may open it;
+ * else warn. */
 static enum status keys_find(struct wiring *wiring, struct error *err)
 {
 	return state_dir_find(wiring->config->state_dir, wiring->token != NULL, &wiring->state_dir, err);

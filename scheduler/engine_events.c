@@ -43,8 +43,8 @@ static void networks_forget(struct node *node)
 	node->look = (struct network_look){ 0 };
 }
 
-/* Another node with the same engine; NULL: none. A node that joined its swarm later is no twin of one that is away: an engine
- * that leaves a swarm and joins it again is a new node there, and the former one never answers again. */
+/* Another node with the same engine; NULL: none. A node that joined its swarm later is no twin of one that is away: an
+ * engine that leaves a swarm and joins it again is a new node there, and the former one never answers again. */
 static const struct node *twin_of(const struct node *node, const struct host *host)
 {
 	const struct scheduler *scheduler = node->scheduler;

@@ -2,7 +2,7 @@
 #pragma once
 /* store/job_progress.h: the progress of unfinished jobs: the last line of their log, and how far their image is pulled.
  *
- * In memory only, of the PROGRESS_JOBS jobs with the latest news; a reader that finds no line reads the log. The log
+ * Kept in memory only, for the PROGRESS_JOBS jobs with the latest news; a reader that finds no line reads the log. The log
  * writer and the scheduler add to it. Each piece of news has a sequence number, from 1. Thread: any, for all
  * functions. */
 #include <stdbool.h>
@@ -14,7 +14,7 @@
 enum { PROGRESS_JOBS = 256, PROGRESS_LINE_BYTES = 200, PROGRESS_IMAGE_BYTES = 255 };
 
 struct job_progress {
-	uint64_t news;                        /* the number of the last */
+	uint64_t news;                        /* sequence number of the last news */
 	char line[PROGRESS_LINE_BYTES + 1];   /* "": none */
 	char image[PROGRESS_IMAGE_BYTES + 1]; /* the image that is being pulled; "": none */
 	int64_t pulled_bytes, image_bytes;    /* image_bytes: 0: not known yet */

@@ -19,8 +19,8 @@ static enum status pragma_read(sqlite3 *db, const char *sql, int *ret_value, str
 	return STATUS_OK;
 }
 
-/* Runs the migrations after number @done, all in one transaction. After an error the caller closes the database, which rolls it
- * back: a ROLLBACK here would lose the error's code. */
+/* Runs the migrations after number @done, all in one transaction. After an error the caller closes the database, which
+ * rolls it back: a ROLLBACK here would lose the error's code. */
 static enum status migrations_commit(sqlite3 *db, const struct migration *migrations, int done, int newest,
 				     struct error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/emulator/health.h: GET /healthz, which says that requests are served, and what is missing for jobs; GET /readyz, which
- * answers 503 until jobs can run. */
+/* api/emulator/health.h: GET /healthz, which says that requests are served, and what is missing for jobs; GET /readyz,
+ * which answers 503 until jobs can run. */
 #include "api/http/http.h"
 
 struct health {

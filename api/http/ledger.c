@@ -16,8 +16,8 @@
 static const char *const methods[] = { "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS" };
 enum { METHOD_COUNT = sizeof(methods) / sizeof(methods[0]) };
 
-/* The statuses with a counter of their own. The table bounds the number of counters, because injected faults can answer with
- * any status. */
+/* The statuses with a counter of their own. The table bounds the number of counters, because injected faults can answer
+ * with any status. */
 static const unsigned codes[] = { 200, 201, 204, 206, 207, 304, 308, 400, 401, 403, 404,
 				  405, 408, 409, 410, 411, 412, 413, 414, 415, 416, 417,
 				  428, 429, 431, 499, 500, 501, 502, 503, 504, 505, 507 };

@@ -56,9 +56,9 @@ bool library_is_strict(void)
 	return strncmp(MHD_get_version(), "0.", 2) != 0;
 }
 
-/* Sets head->torn if the headers do not fill the head without gaps. libmicrohttpd 0.9 ends the head at a line that begins with
- * NUL or a colon, a value at a NUL, and a line at a bare LF. Where a proxy reads on, the rest could be smuggled in as a
- * request of its own. */
+/* Sets head->torn if the headers do not fill the head without gaps. libmicrohttpd 0.9 ends the head at a line that
+ * begins with NUL or a colon, a value at a NUL, and a line at a bare LF. Where a proxy reads on, the rest could be
+ * smuggled in as a request of its own. */
 void library_head_read(struct MHD_Connection *connection, const struct request_line *line, struct head *head)
 {
 	const union MHD_ConnectionInfo *info =

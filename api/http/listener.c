@@ -147,8 +147,8 @@ static const struct sockaddr *address_of(struct MHD_Connection *connection)
 	return info ? info->client_addr : NULL;
 }
 
-/* The descriptor of the connection; 0: none. From release 1.0 on, the information about a connection is overwritten by the next call, so it is read at
- * once. */
+/* The descriptor of the connection; 0: none. From release 1.0 on, the information about a connection is overwritten by
+ * the next call, so it is read at once. */
 static int client_of(struct MHD_Connection *connection)
 {
 	const union MHD_ConnectionInfo *info =
@@ -447,12 +447,14 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 		{ MHD_OPTION_URI_LOG_CALLBACK, (intptr_t)on_target, listener },
 		{ MHD_OPTION_NOTIFY_COMPLETED, (intptr_t)on_completed, listener },
 		{ MHD_OPTION_NOTIFY_CONNECTION, (intptr_t)on_connection, listener },
-		/* libmicrohttpd counts connections that were cut until their threads end, so its own limit is higher than ours. */
+		/* libmicrohttpd counts connections that were cut until their threads end, so its own limit is higher
+		 * than ours. */
 		{ MHD_OPTION_CONNECTION_LIMIT, (intptr_t)2 * connections_of(options), NULL },
 		{ MHD_OPTION_CONNECTION_TIMEOUT, listener->rules.idle_timeout_s, NULL },
 		{ MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, NULL },
 		{ MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_LIMIT_BYTES, NULL },
-		/* Only from release 1.0 on: before, strictness would answer in the words of libmicrohttpd what we refuse in ours. */
+		/* Only from release 1.0 on: before, strictness would answer in the words of libmicrohttpd what we
+		 * refuse in ours. */
 		{ MHD_OPTION_STRICT_FOR_CLIENT, library_is_strict(), NULL },
 		{ options->tls_key ? MHD_OPTION_HTTPS_MEM_KEY : MHD_OPTION_END, 0, (void *)options->tls_key },
 		{ MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->tls_certificate },

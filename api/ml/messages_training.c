@@ -4,9 +4,11 @@
 #include "api/ml/messages.h"
 
 /* The numbers of the enums of this API are those of its public protocol buffers; where these lack a value, the number
- * is that of the same name in the successor's, if the place in the discovery document agrees; else only the name is known.
+ * is that of the same name in the successor's, if the place in the discovery document agrees; else only the name is
+ * known.
  * Source: https://github.com/googleapis/googleapis/blob/master/google/cloud/ml/v1/job_service.proto and
- * https://github.com/googleapis/googleapis/blob/master/google/cloud/aiplatform/v1/accelerator_type.proto (read 2026-11-25) */
+ * https://github.com/googleapis/googleapis/blob/master/google/cloud/aiplatform/v1/accelerator_type.proto (read
+ * 2026-11-25) */
 static const struct enum_value scale_tier_values[] = {
 	{ "BASIC", 0, "One small machine." },
 	{ "STANDARD_1", 1, "A master, 4 workers and 3 parameter servers." },

@@ -87,7 +87,8 @@ bool is_network(const char *text)
 	return text_matches(text, "projects/[0-9]+/global/networks/[a-z]([-a-z0-9]{0,61}[a-z0-9])?");
 }
 
-/* The longest possible address. Source: https://www.rfc-editor.org/rfc/rfc5321 (4.5.3.1.3: a path with its brackets has 256) */
+/* The longest possible address. Source: https://www.rfc-editor.org/rfc/rfc5321 (4.5.3.1.3: a path with its brackets has
+ * 256) */
 enum { EMAIL_BYTES_MAX = 254 };
 
 bool is_account_email(const char *text)

@@ -274,7 +274,8 @@ static json_t *ml_body(const struct run *run)
 
 /* ---- preparations ---- */
 
-/* Builds the image, in the engine of the daemon's node main: /healthz has that engine's id. Other nodes copy it from there. */
+/* Builds the image, in the engine of the daemon's node main: /healthz has that engine's id. Other nodes copy it from
+ * there. */
 static enum status image_make(const struct run *run, struct client *client, struct error *err)
 {
 	static const char *const none[] = { NULL };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prints the tables of options, commands and methods of trainyard's own as one JSON object, for deploy/build-aux/reference.py. */
+/* Prints the tables of options, commands and methods of trainyard's own as one JSON object, for
+ * deploy/build-aux/reference.py. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -16,7 +16,8 @@
 #include "scheduler/engine/docker_ssh.h"
 #include "scheduler/engine/docker_wire.h"
 
-/* STACK_BYTES is small, because there may be a thread for each replica, but large enough for the name service and GnuTLS. */
+/* STACK_BYTES is small, because there may be a thread for each replica, but large enough for the name service and
+ * GnuTLS. */
 enum { STACK_BYTES = 1024 * 1024, ACCEPT_US = 10 * 1000 * 1000 };
 
 struct carrier {

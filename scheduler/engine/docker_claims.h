@@ -20,7 +20,7 @@ struct docker;
 /* Claims the GPUs in command->body and drops the others; answered by ENGINE_DEVICES_CLAIMED with command->number. A newer
  * order replaces one that waits. Thread: the engine's. */
 void claims_order_run(struct docker *docker, struct command *command);
-/* To be called with each piece of the events of removed volumes: claims again, and answers the last order again, if a claim was removed,
- * such as by `docker volume prune`. Thread: the engine's. */
+/* To be called with each piece of the events of removed volumes: claims again, and answers the last order again, if a
+ * claim was removed, such as by `docker volume prune`. Thread: the engine's. */
 void claims_watch(struct docker *docker, const char *data, size_t length);
 void claims_free(struct claims *claims);

@@ -22,9 +22,9 @@ bool image_seen_read(const json_t *image, struct image_seen *ret_seen);
 void group_join(struct docker *docker);
 void group_leave(struct docker *docker);
 
-/* Asks all other engines of the group for the image, and returns their number. Each posts the command @then to @docker, with
- * @image and @number, the engine that was asked as arg, and its report of the image as body; NULL: it does not have the image,
- * or cannot be asked. An engine that hangs answers late or never. */
+/* Asks all other engines of the group for the image, and returns their number. Each posts the command @then to @docker,
+ * with @image and @number, the engine that was asked as arg, and its report of the image as body; NULL: it does not
+ * have the image, or cannot be asked. An engine that hangs answers late or never. */
 unsigned group_ask(struct docker *docker, const char *image, unsigned number,
 		   void (*then)(struct docker *docker, struct command *command));
 
@@ -42,7 +42,7 @@ bool group_origin(const struct docker *docker, const void *other, struct image_o
 /* Whether that engine answers now. Thread: any. */
 bool group_answers(const struct docker *docker, const void *other);
 
-/* Copies of images wait for their turn, because an engine may write a whole image to a temporary file before it sends it. True:
- * it is this one's turn, until group_turn_end(). Thread: any. */
+/* Copies of images wait for their turn, because an engine may write a whole image to a temporary file before it sends
+ * it. True: it is this one's turn, until group_turn_end(). Thread: any. */
 bool group_turn_take(const struct docker *docker);
 void group_turn_end(const struct docker *docker);

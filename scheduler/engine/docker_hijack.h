@@ -43,8 +43,8 @@ enum status hijack_open(const struct hijack_request *request, struct hijack **re
  * hijack_ask(). */
 enum status hijack_upload(const struct hijack_request *request, const char *content_type, struct hijack **ret_hijack,
 			  struct error *err);
-/* To be called after the pieces, or when one could not be sent: waits at most request->patience_ms for the answer, and reads
- * it like hijack_ask(). */
+/* To be called after the pieces, or when one could not be sent: waits at most request->patience_ms for the answer, and
+ * reads it like hijack_ask(). */
 enum status hijack_answer(struct hijack *hijack, const struct hijack_request *request, unsigned *ret_code,
 			  struct text *body, struct error *err);
 /* Each piece is HIJACK_PIECE_HEAD bytes, which hijack_piece() fills in, then @length bytes of data, then two bytes for

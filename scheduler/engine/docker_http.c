@@ -529,10 +529,10 @@ void http_move(struct http *http)
 	} while (http->any_over || lanes_ready(http));
 }
 
-/* Docker Engine writes each line of a log to the connection alone. While a container prints without pause, each line or two woke
- * this thread, which took five times as much CPU time as reading the lines; pauses let lines gather in the socket. Choice:
- * FLOOD_PAUSE_MS is short beside the time for which an entry waits for others in the store, and the socket's buffer has room for
- * the lines of twice that time. */
+/* Docker Engine writes each line of a log to the connection alone. While a container prints without pause, each line or
+ * two woke this thread, which took five times as much CPU time as reading the lines; pauses let lines gather in the
+ * socket. Choice: FLOOD_PAUSE_MS is short beside the time for which an entry waits for others in the store, and the
+ * socket's buffer has room for the lines of twice that time. */
 static void flood_pause(struct http *http, int64_t waited_us)
 {
 	if (!http->has_followed || waited_us > FLOOD_GAP_US)

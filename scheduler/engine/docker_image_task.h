@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_image_task.h: the steps by which an engine gets an image: docker_image.c looks for it, also in the
- * other engines; docker_image_pull.c pulls it; docker_image_copy.c copies it. Each step ends the task, or begins the next
- * one. Thread: the engine's. */
+/* scheduler/engine/docker_image_task.h: the steps by which an engine gets an image: docker_image.c looks for it, also
+ * in the other engines; docker_image_pull.c pulls it; docker_image_copy.c copies it. Each step ends the task, or begins
+ * the next one. Thread: the engine's. */
 #include "scheduler/engine/docker_credentials.h"
 #include "scheduler/engine/docker_handover.h"
 #include "scheduler/engine/docker_progress.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/orphans.h: a list of the containers, networks and volumes of any instance in an engine. Pure, except for memory. Thread: any. */
+/* scheduler/engine/orphans.h: a list of the containers, networks and volumes of any instance in an engine. Pure, except
+ * for memory. Thread: any. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

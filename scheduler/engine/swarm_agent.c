@@ -29,9 +29,9 @@
 enum {
 	CONNECTIONS_MAX = 1024, /* the limit of connections that have shown their certificate */
 	PLACES = 2 * CONNECTIONS_MAX,
-	/* STRANGERS_MAX: the limit of connections per address that have not yet shown a certificate. It is high, because all
-	 * connections of a daemon come from one address, that of the manager's agent. BEGINNERS_MAX: the limit of those, per
-	 * address, that begin TLS at a time, each on a thread; the others wait for their turn. */
+	/* STRANGERS_MAX: the limit of connections per address that have not yet shown a certificate. It is high,
+	 * because all connections of a daemon come from one address, that of the manager's agent. BEGINNERS_MAX: the
+	 * limit of those, per address, that begin TLS at a time, each on a thread; the others wait for their turn. */
 	STRANGERS_MAX = 512,
 	BEGINNERS_MAX = 32,
 	BACKLOG = 128,

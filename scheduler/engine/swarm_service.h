@@ -23,9 +23,9 @@ struct swarm_making {
 	const char *agent_keys, *daemon_keys;
 };
 
-/* Makes the agents' objects that do not exist yet. FAILED_PRECONDITION: an object belongs to another owner or was
- * made with another is_encrypted, or the keys do not belong together while agents run. ABORTED: another program makes them at
- * the same time. */
+/* Makes the agents' objects that do not exist yet. FAILED_PRECONDITION: an object belongs to another owner or was made
+ * with another is_encrypted, or the keys do not belong together while agents run. ABORTED: another program makes them
+ * at the same time. */
 enum status swarm_service_make(struct http *http, const struct swarm_making *making, struct error *err);
 /* Removes the agents. Waits up to a minute until their tasks have ended. @ret_found: there was something to remove.
  * FAILED_PRECONDITION: an object could not be removed; the text says which. */

@@ -21,8 +21,8 @@ struct service_line {
 
 /* Stores a new job as QUEUED together with its first service lines, and wakes the scheduler. Uses kind, project,
  * location, job_id, display_name, priority, labels, input, output, plan, ml_units_per_hour, web_access, traits,
- * replica_count, gpu_count, max_wait_us of @job; @ret_job is the stored row (may be NULL), without its position in the queue. ALREADY_EXISTS: field job.job_id, "A job
- * with this id already exists.". */
+ * replica_count, gpu_count, max_wait_us of @job; @ret_job is the stored row (may be NULL), without its position in the
+ * queue. ALREADY_EXISTS: field job.job_id, "A job with this id already exists.". */
 enum status job_insert(struct store *store, const struct job *job, const struct service_line *lines,
 		       size_t line_count, struct job **ret_job, struct error *err);
 

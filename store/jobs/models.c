@@ -259,7 +259,8 @@ enum status model_list_page(struct store *store, const struct model_name *name, 
 {
 	struct trained_model_list list AUTO_TRAINED_MODEL_LIST = { 0 };
 	struct row_page page AUTO_ROW_PAGE = {
-		/* The same conditions as in the indexes, so that SQLite uses them. A model that is not uploaded yet has created_us 0. */
+		/* The same conditions as in the indexes, so that SQLite uses them. A model that is not uploaded yet has
+		 * created_us 0. */
 		.from = name->id ? "model WHERE deleted = 0 AND created_us > 0 AND project = :project"
 				   " AND location = :location AND model_id = :model_id"
 				 : "model WHERE deleted = 0 AND created_us > 0 AND project = :project"

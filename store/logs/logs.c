@@ -169,7 +169,8 @@ enum status log_stderr_tail(struct store *store, int64_t job, unsigned trial, co
 	rc = statement_step(get, &dated, err);
 	if (rc)
 		return rc;
-	/* If a program dates its lines, the last one stored need not be the last one in time: another statement sorts them. */
+	/* If a program dates its lines, the last one stored need not be the last one in time: another statement sorts
+	 * them. */
 	AUTO(statement)
 	sqlite3_stmt *rows =
 		connection_statement(reader.connection, dated ? ENTRY_STDERR_TAIL_DATED : ENTRY_STDERR_TAIL);

@@ -223,8 +223,8 @@ static enum status rows_take(struct listing *listing, struct connection *connect
 }
 
 /* All names that fit a pattern are in its directory, which is the prefix then: names are grouped below it.
- * Source: https://github.com/floci-io/floci-gcp/pull/188 (observed at the service: with the delimiter '/', "a/" followed by an
- * asterisk gives the objects of a/) */
+ * Source: https://github.com/floci-io/floci-gcp/pull/188 (observed at the service: with the delimiter '/', "a/"
+ * followed by an asterisk gives the objects of a/) */
 static void glob_begin(struct listing *listing)
 {
 	const char *directory = glob_directory(listing->glob);

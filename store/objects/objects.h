@@ -79,7 +79,7 @@ enum condition_outcome {
 	CONDITIONS_UNCHANGED /* a ...NotMatch condition matches: 304 for a read, 412 for a write */
 };
 
-/* Pure. @generation 0: there is none. */
+/* Checks the conditions against an object. @generation 0: there is no object. Pure. */
 enum condition_outcome conditions_check(const struct conditions *conditions, int64_t generation,
 					int64_t metageneration);
 

@@ -60,7 +60,8 @@ enum status upload_target_check(struct objects *objects, const struct object_tar
 	rc = target_look(objects, target, &cause);
 	if (rc != STATUS_NOT_FOUND)
 		return rc ? error_move(err, &cause) : rc;
-	/* The bucket will be made on the first write; until then no object exists, and the conditions are checked against that. */
+	/* The bucket will be made on the first write; until then no object exists, and the conditions are checked
+	 * against that. */
 	rc = objects->auto_project ? conditions_demand(&target->conditions, 0, 0, err) : STATUS_OK;
 	return rc ? rc : bucket_ensure(objects, target->bucket, err);
 }

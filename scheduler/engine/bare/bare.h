@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/bare/bare.h: the parts of libc that a program needs to run alone in a container: such a program is linked
- * with no library and needs no other file. Only the two architectures on which it was tried are supported. Exactly one
- * source of a program includes this file, and that source defines bare_begin(). */
+/* scheduler/engine/bare/bare.h: the parts of libc that a program needs to run alone in a container: such a program is
+ * linked with no library and needs no other file. Only the two architectures on which it was tried are supported.
+ * Exactly one source of a program includes this file, and that source defines bare_begin(). */
 #include <asm/unistd.h>
 #include <stddef.h>
 
