@@ -50,8 +50,8 @@ static enum status ready_get(struct call *call, struct error *err)
 	return STATUS_OK;
 }
 
-/* Open: probes of container engines and load balancers have no tokens. /healthz is always 200, because a restart of the daemon
- * would not bring an engine back. */
+/* Open: probes of container engines and load balancers have no tokens. /healthz is always 200, because a restart of
+ * the daemon would not bring an engine back. */
 const struct route health_routes[] = {
 	{ .method = "GET", .path = "/healthz", .handler = health_get, .open = true },
 	{ .method = "GET", .path = "/readyz", .handler = ready_get, .open = true },

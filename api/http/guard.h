@@ -28,7 +28,7 @@ struct guard {
 bool guard_network_read(const char *text, struct guard_network *ret_network);
 /* The IPv4 address of @peer in host byte order, also if mapped into IPv6; 0: another kind of address. */
 uint32_t guard_peer_ipv4(const struct sockaddr *peer);
-/* Outcome: PERMISSION_DENIED. */
+/* Refuses a peer in the refused network, such as a program in a job. Outcome: PERMISSION_DENIED. */
 enum status guard_peer_check(const struct guard *guard, uint32_t peer, struct error *err);
 
 /* True if the Host header names this daemon. @host: "name", "name:port", "1.2.3.4:port" or "[::1]:port". */

@@ -50,7 +50,7 @@ bool gcs_handle_is_unsaved(const struct gcs_handle *handle);
 bool gcs_handle_is_busy(const struct gcs_handle *handle);
 /* For a handle that changes its file: gcs_node_of() of the process that opened it. */
 uint64_t gcs_handle_node(const struct gcs_handle *handle);
-/* Call when the program was killed before its flush began. */
+/* Notes that the program was killed before its flush began: the time limit for storing its changes counts from now. */
 void gcs_handle_give_up(struct gcs_handle *handle);
 
 /* Returns the descriptor to read the file's bytes from, at the same offsets; it belongs to the handle. */

@@ -38,7 +38,7 @@ struct claims {
 	bool unsure;    /* the engine may have claims of this instance that are not held */
 	/* Answers of the last look; each may be NULL */
 	json_t *volumes, *containers;
-	struct peers peers; /* dead: since this round made its last claim */
+	struct peers peers; /* its dead daemons were found dead after this round had made its last claim */
 	/* Names of volumes to remove and GPUs to claim, each NULL or a list, and the step after that */
 	json_t *removals, *creations;
 	void (*then)(struct claims *claims);

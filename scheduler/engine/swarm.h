@@ -22,7 +22,7 @@ struct swarm_node {
 		     * the id */
 	char address[SWARM_ADDRESS_SIZE]; /* the address at which the managers know the node; "": unknown */
 	enum host_state state;
-	bool is_gone; /* it is down, or drained: no agent runs there, or will soon */
+	bool is_gone; /* it is down, or drained: no agent runs there, or it will end soon */
 	bool is_manager;
 	json_t *labels; /* of the node (docker node update --label-add): an object of strings */
 	/* The node's CPUs and memory. Its devices are the generic resources with "gpu" in their kind: named

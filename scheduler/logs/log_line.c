@@ -178,8 +178,8 @@ void log_line_read(struct log_line *line, const char *data, size_t length, int s
 		return;
 	}
 	log_severity_lift(object, &record->severity);
-	/* Source: LogEntry.timestamp: a day ahead is taken. Choice: so is any past, as tests write old logs; the service
-	 * drops entries that are older than their retention. */
+	/* Times of up to a day ahead are accepted. Source: LogEntry.timestamp. Choice: all times in the past are
+	 * accepted, too, because tests write old logs; the service drops entries that are older than their retention. */
 	record->dated = log_time_lift(object, time_ns + LOG_LINE_AHEAD_NS, &record->time_ns);
 	insert_id_lift(line, object);
 	extra_lift(line, object);

@@ -110,10 +110,11 @@ enum status bucket_insert(struct objects *objects, const char *project, const ch
 /* NOT_FOUND. */
 enum status bucket_get(struct objects *objects, const char *name, struct bucket *ret_bucket,
 		       struct error *err);
-/* Replaces the metadata. FAILED_PRECONDITION: conditions (metageneration only). */
+/* Replaces the metadata. FAILED_PRECONDITION: a condition does not hold (only those on the metageneration count). */
 enum status bucket_update(struct objects *objects, const char *name, const struct conditions *conditions,
 			  const json_t *metadata, struct bucket *ret_bucket, struct error *err);
-/* FAILED_PRECONDITION: conditions; ABORTED: it is not empty (the family's 409). */
+/* Deletes an empty bucket. FAILED_PRECONDITION: a condition does not hold; ABORTED: the bucket is not empty (the
+ * family's 409). */
 enum status bucket_delete(struct objects *objects, const char *name, const struct conditions *conditions,
 			  struct error *err);
 
