@@ -116,12 +116,11 @@ enum status swarm_nodes_join(const struct swarm *swarm, const char *manager_url,
 	return rc;
 }
 
-/* Whether the URL is of a node of the swarm with this manager. */
-static bool is_of(const char *url, const char *manager_url)
+const char *swarm_manager_url(const char *url)
 {
 	const char *id = strncmp(url, "swarm:", 6) == 0 ? url + 6 : NULL, *end = id ? strchr(id, ':') : NULL;
 
-	return end && strcmp(end + 1, manager_url) == 0;
+	return end ? end + 1 : NULL;
 }
 
 static bool is_gone(const struct swarm *swarm, const char *url)
@@ -140,9 +139,12 @@ static bool is_gone(const struct swarm *swarm, const char *url)
 void swarm_nodes_report(const struct swarm *swarm, const char *manager_url, const struct daemon_nodes *nodes,
 			struct scheduler *scheduler)
 {
-	for (size_t i = 1; i < nodes->count; i++)
-		if (is_of(nodes->urls[i], manager_url))
+	for (size_t i = 1; i < nodes->count; i++) {
+		const char *url = swarm_manager_url(nodes->urls[i]);
+
+		if (url && strcmp(url, manager_url) == 0)
 			scheduler_node_gone(scheduler, i, is_gone(swarm, nodes->urls[i]));
+	}
 }
 
 enum status swarm_nodes_add(struct config *config, struct error *err)

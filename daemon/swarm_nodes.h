@@ -2,7 +2,7 @@
 #pragma once
 /* daemon/swarm_nodes.h: the nodes of `--engine swarm`, as if each were named by --node, and its labels by --node-label.
  *
- * Thread: the first, except swarm_nodes_join() and swarm_nodes_report(). */
+ * Thread: the first, except swarm_nodes_join() and swarm_nodes_report(); swarm_manager_url(): any. */
 #include "daemon/base/error.h"
 
 struct config;
@@ -19,6 +19,8 @@ void swarm_nodes_list(const struct swarm *swarm, const char *own, const char *ma
  * node has its name. Outcomes as daemon_nodes_join(): the nodes before it have joined. */
 enum status swarm_nodes_join(const struct swarm *swarm, const char *manager_url, struct daemon_nodes *nodes,
 			     struct scheduler *scheduler, struct error *err);
+/* The manager's URL in "swarm:ID:URL"; NULL: the URL has another form. Borrowed. */
+const char *swarm_manager_url(const char *url);
 /* Tells the scheduler which nodes of @nodes are gone: down, drained, or no longer in the swarm. Thread: that of
  * swarm_nodes_join(). */
 void swarm_nodes_report(const struct swarm *swarm, const char *manager_url, const struct daemon_nodes *nodes,

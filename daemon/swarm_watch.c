@@ -4,11 +4,13 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "daemon/base/log.h"
 #include "daemon/base/memory.h"
 #include "daemon/base/small_thread.h"
+#include "daemon/nodes.h"
 #include "daemon/swarm_nodes.h"
 #include "scheduler/engine/docker_endpoint.h"
 #include "scheduler/engine/docker_http.h"
@@ -18,7 +20,6 @@
 enum { LOOK_S = 3 };
 
 struct swarm_watch {
-	const char *manager_url;
 	struct daemon_nodes *nodes;
 	struct scheduler *scheduler;
 	bool has_failed; /* a node could not join at the last look, and this was logged */
@@ -28,21 +29,51 @@ struct swarm_watch {
 	bool stopping;       /* guarded by lock */
 };
 
-/* Adds the new nodes, and reports which are gone. If the manager does not answer, nothing is known of the swarm. */
-static void look(struct swarm_watch *watch)
+/* Adds the new nodes, with @joins, and reports which are gone. If the manager does not answer, nothing is known of the
+ * swarm. */
+static void manager_look(struct swarm_watch *watch, const char *manager_url, bool joins)
 {
 	struct swarm swarm AUTO_SWARM = { 0 };
 	struct error err AUTO_ERROR = { 0 };
 	AUTO(endpoint) struct endpoint *endpoint = NULL;
 	AUTO(http) struct http *http = NULL;
 
-	if (docker_connect(watch->manager_url, &endpoint, &http, NULL) || swarm_ask(http, &swarm, NULL))
+	if (docker_connect(manager_url, &endpoint, &http, NULL) || swarm_ask(http, &swarm, NULL))
 		return;
-	if (swarm_nodes_join(&swarm, watch->manager_url, watch->nodes, watch->scheduler, &err) &&
-	    !watch->has_failed)
+	if (joins && swarm_nodes_join(&swarm, manager_url, watch->nodes, watch->scheduler, &err) && !watch->has_failed)
 		log_event(LOG_WARNING, "node-not-joined", "error=\"%s\"", err.text ? err.text : "");
 	watch->has_failed = err.status != STATUS_OK;
-	swarm_nodes_report(&swarm, watch->manager_url, watch->nodes, watch->scheduler);
+	swarm_nodes_report(&swarm, manager_url, watch->nodes, watch->scheduler);
+}
+
+/* The manager of a node that no node before it has, and that of `--engine swarm` is not; NULL: there is none. */
+static const char *next_manager(const struct daemon_nodes *nodes, size_t node)
+{
+	const char *url = swarm_manager_url(nodes->urls[node]);
+
+	if (url && nodes->swarm && strcmp(url, nodes->urls[0]) == 0)
+		return NULL;
+	for (size_t i = 0; url && i < node; i++) {
+		const char *other = swarm_manager_url(nodes->urls[i]);
+
+		if (other && strcmp(other, url) == 0)
+			return NULL;
+	}
+	return url;
+}
+
+static void look(struct swarm_watch *watch)
+{
+	const struct daemon_nodes *nodes = watch->nodes;
+
+	if (nodes->swarm)
+		manager_look(watch, nodes->urls[0], true);
+	for (size_t i = 0; i < nodes->first_count; i++) {
+		const char *url = next_manager(nodes, i);
+
+		if (url)
+			manager_look(watch, url, false);
+	}
 }
 
 /* Waits for the time of the next look. False: the thread must end. */
@@ -75,14 +106,24 @@ static void watch_free(struct swarm_watch *watch)
 	free(watch);
 }
 
-enum status swarm_watch_open(const char *manager_url, struct daemon_nodes *nodes, struct scheduler *scheduler,
-			     struct swarm_watch **ret_watch, struct error *err)
+static bool is_needed(const struct daemon_nodes *nodes)
 {
-	struct swarm_watch *watch = memory_calloc(1, sizeof(*watch));
+	for (size_t i = 0; i < nodes->count; i++)
+		if (swarm_manager_url(nodes->urls[i]))
+			return true;
+	return nodes->swarm;
+}
+
+enum status swarm_watch_open(struct daemon_nodes *nodes, struct scheduler *scheduler, struct swarm_watch **ret_watch,
+			     struct error *err)
+{
+	struct swarm_watch *watch;
 	pthread_condattr_t attributes;
 	enum status rc;
 
-	watch->manager_url = manager_url;
+	if (!is_needed(nodes))
+		return STATUS_OK;
+	watch = memory_calloc(1, sizeof(*watch));
 	watch->nodes = nodes;
 	watch->scheduler = scheduler;
 	pthread_mutex_init(&watch->lock, NULL);

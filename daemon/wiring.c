@@ -58,7 +58,7 @@ struct wiring {
 	int presence; /* -1: not taken */
 	struct machinery machinery;
 	struct daemon_nodes nodes;
-	struct swarm_watch *swarm_watch; /* NULL: no nodes join while the daemon runs */
+	struct swarm_watch *swarm_watch; /* NULL: no node is a swarm's */
 	struct listener *listener, *grpc_rest;
 	struct gateways *gateways;
 	struct gcs_host *gcs;
@@ -402,9 +402,8 @@ static enum status watches_start(struct wiring *wiring, struct error *err)
 	const struct retention_options options = { wiring->store, wiring->clock, config->keep, config->max_state };
 	const enum status rc = retention_open(&options, &wiring->machinery.retention, err);
 
-	return rc || !config->swarm ? rc
-				    : swarm_watch_open(config->engine, &wiring->nodes, wiring->machinery.scheduler,
-						       &wiring->swarm_watch, err);
+	return rc ? rc
+		  : swarm_watch_open(&wiring->nodes, wiring->machinery.scheduler, &wiring->swarm_watch, err);
 }
 
 /* Opens the clock, then the store, then saves the clock's settings: only the holder of the store's lock may write them. */

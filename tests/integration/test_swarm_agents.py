@@ -9,6 +9,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -261,17 +262,24 @@ def hang(_swarm, node):
     return lambda: os.kill(node.pid, signal.SIGCONT)
 
 
-@pytest.mark.parametrize("go", [cut, *(pytest.param(other, marks=pytest.mark.long) for other in (drain, power_off, hang))])
-def test_jobs_of_a_lost_node_go_on_elsewhere(agents_up, new_daemon, monkeypatch, go):
-    """Fails with: without a patience the job waited for its node; without swarm_nodes_report() it waited for 15 minutes for one
-    that was drained or down."""
+NAMED = "named"  # each node by --node NAME=swarm:ID:URL, without --engine swarm
+
+
+@pytest.mark.parametrize("go, how", [(cut, "found"), *(pytest.param(go, how, marks=pytest.mark.long) for go, how in (
+    (drain, "found"), (power_off, "found"), (hang, "found"), (drain, NAMED)))])
+def test_jobs_of_a_lost_node_go_on_elsewhere(agents_up, new_daemon, monkeypatch, go, how):
+    """Fails with: without a patience the job waited for its node; without swarm_nodes_report() it waited for 15 minutes for one that
+    was drained or down, and so did it for one that is named, as long as only `--engine swarm` had the watch."""
     swarm, guests = agents_up, agents_up.nodes[1:]
     for node in swarm.nodes:
         ensure_test_images(node)
     for node in guests:
         swarm.availability_set(node.name, "active", kind="guest")
     monkeypatch.setenv("DOCKER_HOST", swarm.manager.host)
-    daemon = new_daemon("--offline", "--stop-grace", "1", "--engine", "swarm", "--place", "n1-highmem-2=kind:guest",
+    ids = {node["Description"]["Hostname"]: node["ID"] for node in swarm.manager.call("GET", "/nodes")}
+    nodes = ["--engine", "swarm"] if how != NAMED else [word for node in guests for word in (
+        "--node", f"{node.name}=swarm:{ids[node.name]}:{swarm.manager.host}", "--node-label", f"{node.name}=kind:guest")]
+    daemon = new_daemon("--offline", "--stop-grace", "1", *nodes, "--place", "n1-highmem-2=kind:guest",
                         "--node-patience", "3" if go in (cut, hang) else "900", "--max-active-jobs", "1", engine=swarm.manager).start()
     reachable(daemon, main=True, node_2=True, node_3=True)
     body = distributed(f"{CALL_WORKER}{SAYS}; {UNTIL_RELEASED}", f"{TAKE_CALL}{UNTIL_RELEASED}", workers=1)
@@ -302,6 +310,55 @@ def test_jobs_of_a_lost_node_go_on_elsewhere(agents_up, new_daemon, monkeypatch,
         wait_until(lambda node=node: node.leftovers(daemon.read_instance()) == [], 60, "nothing is left")
     for node in guests:
         swarm.availability_set(node.name, "active")
+
+
+COUNTS = "i=0; until [ -e /released ]; do echo $i; i=$((i+1)); sleep 1; done"
+HANG_S = 45
+
+
+@pytest.mark.long
+def test_a_manager_that_hangs_ends_no_job(agents_up, new_daemon, monkeypatch):
+    """All nodes are reached through the manager's engine. While that hangs, the daemon answers, jobs run on, and no node is lost;
+    afterwards all is as before."""
+    swarm, guest = agents_up, agents_up.nodes[1]
+    for node in swarm.nodes:
+        ensure_test_images(node)
+        swarm.availability_set(node.name, "active", place=node.name)
+    monkeypatch.setenv("DOCKER_HOST", swarm.manager.host)
+    daemon = new_daemon("--offline", "--stop-grace", "1", "--engine", "swarm", "--node-patience", "3", "--place", "n1-highmem-2=place:node-1",
+                        "--place", "n1-highmem-4=place:node-2", engine=swarm.manager).start()
+    reachable(daemon, main=True, node_2=True, node_3=True)
+    jobs = [daemon.create(script(COUNTS) | {"scaleTier": "CUSTOM", "masterType": machine})
+            for machine in ("n1-highmem-2", "n1-highmem-4")]
+    for job in jobs:
+        daemon.wait_lines(job, count=2)
+    pid = swarm.manager.pid
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        until = time.monotonic() + HANG_S
+        waits = daemon.create(script("echo done"))
+        while time.monotonic() < until:
+            begun = time.monotonic()
+            assert daemon.get("/healthz").status == 200
+            assert [daemon.job(job)["state"] for job in jobs] == ["RUNNING", "RUNNING"], daemon.log()
+            assert time.monotonic() - begun < 3
+            time.sleep(0.5)
+        assert daemon.job(waits)["state"] in ("QUEUED", "PREPARING")
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    daemon.until(waits, "SUCCEEDED", "FAILED", timeout=120)
+    reachable(daemon, main=True, node_2=True, node_3=True)
+    assert daemon.lines(waits) == ["done"]
+    for job, node in zip(jobs, (swarm.manager, guest)):
+        daemon.wait_lines(job, count=HANG_S)
+        for container in node.containers(f"trainyard.job_id={job}"):
+            node.put_file(container["Id"], "/released")
+        assert daemon.until(job, "SUCCEEDED", "FAILED", timeout=90)["state"] == "SUCCEEDED", daemon.log()
+        lines = daemon.lines(job)
+        assert lines == [str(number) for number in range(len(lines))], (lines, daemon.service_lines(job))
+    assert "node-lost" not in daemon.log()
+    for node in swarm.nodes:
+        wait_until(lambda node=node: node.leftovers(daemon.read_instance()) == [], 60, "nothing is left")
 
 
 def test_a_node_that_joins_later_gets_jobs(agents_up, new_daemon, monkeypatch):
