@@ -76,6 +76,8 @@ def test_a_job_is_found_by_what_it_is_called(narrow_yard, crowd):
     assert several.status == 400 and '"crowd" fits 5 jobs' in several.error["message"]
     assert crowd["customJobs"] in several.error["message"]
     assert narrow_yard.get(f"{JOBS}/nosuch").status == 404
+    # Fails with: summary_find() that looks for "": it fits every job, and the only one would be taken.
+    assert narrow_yard.get(f"{JOBS}/{crowd['runs']}%2F").status == 404
 
 
 def test_the_methods_are_described(narrow_yard):
