@@ -62,6 +62,17 @@ static void copying_deinit(struct copying *copying)
 
 #define AUTO_COPYING __attribute__((cleanup(copying_deinit)))
 
+/* Returns true if @words have the name as a word of its own. One letter may be a word of the sentence. */
+static bool names(const char *words, const char *name)
+{
+	const size_t length = strlen(name);
+
+	for (const char *at = words; length && (at = strstr(at, name)) != NULL; at++)
+		if ((at == words || strchr(" \"'", at[-1])) && (!at[length] || strchr(" \"':,", at[length])))
+			return length > 1;
+	return false;
+}
+
 /* Prints the error of one item. Returns true if the next items can be copied; false: no daemon answers any more. */
 static bool item_fail(struct copying *copying, const char *name, const struct error *err)
 {
@@ -71,7 +82,7 @@ static bool item_fail(struct copying *copying, const char *name, const struct er
 
 	progress_clear();
 	text_one_line(&clean, name, 0);
-	if (strstr(main_words(err), clean.data) || client_is_unreached(copying->client))
+	if (names(main_words(err), clean.data) || client_is_unreached(copying->client))
 		error_set(&reported, err->status, NULL, "%s", main_words(err));
 	else
 		error_set(&reported, err->status, NULL, "%s: %s", clean.data, main_words(err));
@@ -125,9 +136,14 @@ static void file_add(struct copying *copying, const char *path, size_t base, siz
 static void path_fail(struct copying *copying, const char *path, const char *reason)
 {
 	struct error err AUTO_ERROR = { 0 };
+	struct text clean AUTO_TEXT = { 0 };
 
-	error_set(&err, STATUS_FAILED_PRECONDITION, NULL, "%s", reason);
-	item_fail(copying, path, &err);
+	progress_clear();
+	text_one_line(&clean, *path ? path : "\"\"", 0);
+	error_set(&err, STATUS_FAILED_PRECONDITION, NULL, "%s: %s", clean.data, reason);
+	main_failure(&err);
+	if (copying->exit_code != EXIT_UNREACHED)
+		copying->exit_code = EXIT_FAILED;
 }
 
 static int any_name(const struct dirent *entry)

@@ -115,6 +115,21 @@ def test_trees_go_both_ways(shelf, bucket, tmp_path):
     assert "cannot all be" in verb(shelf, "cp", f"{gs}/dot/*", str(tmp_path / "x"), code=2)
 
 
+def test_a_file_that_cannot_be_copied_is_named(shelf, bucket, tmp_path):
+    """Fails with: item_fail() that is content with its letters in the message: "it is a directory" was all for d, as nothing for ""."""
+    (tmp_path / "d").mkdir()
+    (tmp_path / "a").write_bytes(b"bytes")
+
+    def said(*words):
+        done = subprocess.run([program(), "cp", *words], capture_output=True, text=True, timeout=60, cwd=tmp_path, env=environment(shelf))
+        assert done.returncode == 1, done
+        return done.stderr
+    assert said("d", f"gs://{bucket.bucket}/x") == "trainyard: d: it is a directory: -r copies its contents\n"
+    assert said("", f"gs://{bucket.bucket}/x") == 'trainyard: "": No such file or directory\n'
+    assert said("a", "gs://A/x") == "trainyard: a: Invalid bucket name: 'A'\n"
+    assert said(f"gs://{bucket.bucket}/nosuch", "x") == f"trainyard: there is no object gs://{bucket.bucket}/nosuch\n"
+
+
 def test_wildcards_are_of_names(shelf, bucket, tmp_path):
     gs = f"gs://{bucket.bucket}"
     for name in ("a.txt", "b.txt", "d/c.txt", "d/e/f.txt", "odd[1].txt"):
