@@ -33,7 +33,8 @@ struct daemon_nodes {
 	struct engine_group *group;    /* of the engines; NULL: not open */
 };
 
-/* "NAME=URL": a name of lowercase letters, digits and hyphens, but not the first node's, and the URL of an engine. */
+/* True for "NAME=URL": a name of lowercase letters, digits and hyphens, but not the first node's, and the URL of an
+ * engine. */
 bool node_rule_valid(const char *value);
 const char *node_rule_url(const char *rule);
 /* Returns true for "NAME=WHICH": WHICH as for inventory_parse(), but with ids joined by '+'. */

@@ -17,7 +17,7 @@ struct retention_options {
 	const char *keep, *max_state; /* for duration_read() and size_read(); NULL: unlimited */
 };
 
-/* *ret_retention NULL: nothing is limited. */
+/* Starts the thread that removes old jobs. *ret_retention NULL: nothing is limited. */
 enum status retention_open(const struct retention_options *options, struct retention **ret_retention,
 			   struct error *err);
 /* Waits for the removal of at most one job. NULL is harmless. */

@@ -9,7 +9,8 @@ struct daemon_nodes;
 struct scheduler;
 struct swarm_watch;
 
-/* Does nothing if no node is reached by an agent and none may join: *ret_watch is NULL then. */
+/* Starts the thread that asks the managers. If no node is reached by an agent and none may join, it starts none and
+ * leaves *ret_watch as it is. */
 enum status swarm_watch_open(struct daemon_nodes *nodes, struct scheduler *scheduler, struct swarm_watch **ret_watch,
 			     struct error *err);
 /* Waits for an answer of the manager that is awaited. NULL is harmless. */

@@ -29,5 +29,6 @@ const char *wiring_token_file(const struct wiring *wiring);
 uint16_t wiring_port(const struct wiring *wiring);
 /* The port of gRPC; 0: it is not served. */
 uint16_t wiring_grpc_port(const struct wiring *wiring);
-/* @stop_jobs: cancels running jobs and waits for their end, at most their grace period and 15 s more. */
+/* Closes all parts of the daemon. @stop_jobs: cancels running jobs and waits for their end, at most their grace
+ * period and 15 s more. */
 void wiring_close(struct wiring *wiring, bool stop_jobs);

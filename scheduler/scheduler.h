@@ -75,16 +75,17 @@ void scheduler_node_join(struct scheduler *scheduler, size_t node, struct engine
 /* Whether the node's swarm reports it as down or drained: if its engine is away, too, its jobs do not wait for it for
  * as long as otherwise. Thread: any. */
 void scheduler_node_gone(struct scheduler *scheduler, size_t node, bool is_gone);
-/* A job was stored, or is to be cancelled. Thread: any. The argument is the scheduler; this is a hook for
- * store_on_intent(). */
+/* To be called when a job was stored or is to be cancelled; a hook for store_on_intent(). The argument is the
+ * scheduler. Thread: any. */
 void scheduler_wake(void *scheduler, int64_t job);
-/* The emulated clock was moved forward: deadlines may have passed. Thread: any. The argument is the scheduler. */
+/* To be called when the emulated clock was moved forward: deadlines may have passed. The argument is the scheduler.
+ * Thread: any. */
 void scheduler_clock_stepped(void *scheduler);
-/* A program of the job called a host of the cloud, which is unreachable for it. The job's log and report mention each
- * host once. @host: "" if the program did not name it. Thread: any. */
+/* To be called when a program of the job called a host of the cloud, which is unreachable for it: the job's log and
+ * report mention each host once. @host: "" if the program did not name it. Thread: any. */
 void scheduler_cloud_tried(struct scheduler *scheduler, int64_t job, const char *host);
-/* A call of the job to @host could not be forwarded. The job's log and report mention each host once. @text ends the
- * sentence "The program called @host, which". Thread: any. */
+/* To be called when a call of the job to @host could not be forwarded: the job's log and report mention each host once.
+ * @text ends the sentence "The program called @host, which". Thread: any. */
 void scheduler_call_failed(struct scheduler *scheduler, int64_t job, const char *host, const char *text);
 /* Waits at most @timeout_ms until no unfinished job and no network is left; false: some are. From the call on no
  * network is pooled. */

@@ -28,7 +28,7 @@ struct wakes {
 
 void wakes_reserve(struct wakes *wakes, size_t jobs);
 void wakes_deinit(struct wakes *wakes);
-/* An event concerns the job: adds it to the list. */
+/* Adds the job to the list, as an event concerns it. */
 void job_entry_touch(struct job_entry *entry);
 void job_run_touch(struct job_run *run);
 /* Touches @entry at @at_us if no event does so earlier; INT64_MAX: by events only. */
@@ -39,5 +39,5 @@ void wakes_expire(struct wakes *wakes, int64_t now_us);
 struct job_entry *wakes_take(struct wakes *wakes);
 /* The first time at which a job is to be decided; INT64_MAX: no time is set. */
 int64_t wakes_first_us(const struct wakes *wakes);
-/* @entry is about to be freed. */
+/* Removes @entry, which is about to be freed. */
 void wakes_forget(struct wakes *wakes, struct job_entry *entry);

@@ -18,7 +18,7 @@ struct job_changes *job_changes_new(void);
 void job_changes_free(struct job_changes *changes);
 DEFINE_AUTO(job_changes, struct job_changes *, job_changes_free)
 
-/* @job may have been removed. */
+/* Notes that the job has changed. @job may have been removed. */
 void job_changes_add(struct job_changes *changes, int64_t job);
 /* Call if more than JOB_CHANGES_KEPT jobs have changed at once: readers must read all jobs again. */
 void job_changes_lose(struct job_changes *changes);

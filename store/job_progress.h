@@ -42,7 +42,7 @@ void progress_pull_set(struct progress_board *board, int64_t job, const struct i
 /* Removes the finished pull of @image from all jobs. */
 void progress_pull_end(struct progress_board *board, const char *image);
 
-/* False: there is no progress of the job. */
+/* Reads the progress of a job. False: there is no progress of the job. */
 bool progress_get(struct progress_board *board, int64_t job, struct job_progress *ret_progress);
 /* Returns the sequence number of the last news of any job; 0: there was none. */
 uint64_t progress_last(struct progress_board *board);

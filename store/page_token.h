@@ -24,6 +24,7 @@ struct page_mark {
 /* Returns the token, base64url without padding; the caller frees. NULL: the name is too long. */
 char *page_token_write(const struct page_key *key, const char *bound_to, size_t bound_length,
 		       const struct page_mark *mark);
-/* INVALID_ARGUMENT on field page_token: it was not made by page_token_write() with the same key and binding. */
+/* Reads a token. INVALID_ARGUMENT on field page_token: it was not made by page_token_write() with the same key and
+ * binding. */
 enum status page_token_read(const struct page_key *key, const char *bound_to, size_t bound_length,
 			    const char *token, struct page_mark *ret_mark, struct error *err);

@@ -44,8 +44,8 @@ struct reader {
 /* Gives this thread priority: from now on it never waits for a connection of any pool. */
 void reader_go_first(void);
 
-/* UNAVAILABLE: no connection was free for READER_TIME_US. CANCELLED: the work was abandoned; this also ends queries
- * on the loan. */
+/* Borrows a reader. UNAVAILABLE: no connection was free for READER_TIME_US. CANCELLED: the work was abandoned; this
+ * also ends queries on the loan. */
 enum status reader_borrow(struct reader_pool *pool, struct reader *ret_reader, struct error *err);
 void reader_return(struct reader *reader);
 #define AUTO_READER __attribute__((cleanup(reader_return)))

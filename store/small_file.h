@@ -16,7 +16,7 @@ enum placing {
 	PLACE_NEW,   /* replaces an existing file */
 };
 
-/* FAILED_PRECONDITION: it cannot be made. */
+/* Makes the file. FAILED_PRECONDITION: it cannot be made. */
 enum status small_file_place(const char *path, const struct text *content, mode_t mode, enum placing placing,
 			     struct error *err);
 

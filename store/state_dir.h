@@ -14,7 +14,8 @@ enum status state_dir_make(const char *dir, struct error *err);
 /* Locks the directory until @ret_fd is closed or the process ends. FAILED_PRECONDITION: another process has locked
  * it, or the lock file cannot be made. */
 enum status state_dir_lock(const char *dir, int *ret_fd, struct error *err);
-/* *ret_pid: the process that holds the lock; 0: none. FAILED_PRECONDITION: this user may not read the directory. */
+/* Finds the process that has locked the directory. *ret_pid: the process that holds the lock; 0: none.
+ * FAILED_PRECONDITION: this user may not read the directory. */
 enum status state_dir_holder(const char *dir, pid_t *ret_pid, struct error *err);
 /* Returns true if a process holds the lock, also one of another PID namespace, which state_dir_holder() cannot name; also
  * if this user may not read the lock file. */

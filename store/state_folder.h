@@ -37,7 +37,7 @@ enum status state_manifest_write(const char *folder, struct error *err);
 
 struct state_packer;
 
-/* INVALID_ARGUMENT: @folder is not the folder of a state. */
+/* Opens the folder of a state for reading. INVALID_ARGUMENT: @folder is not the folder of a state. */
 enum status state_packer_open(const char *folder, struct state_packer **ret_packer, struct error *err);
 /* Writes the next bytes of the archive to @buffer. Returns their number; 0: the end; -1: failed, see *err. */
 ssize_t state_packer_read(struct state_packer *packer, char *buffer, size_t size, struct error *err);

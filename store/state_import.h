@@ -23,7 +23,7 @@ struct import_facts {
 	int64_t ahead_ns; /* how far the clock of the imported state is ahead of the machine's */
 };
 
-/* ALREADY_EXISTS: another import waits for the next opening of the directory. */
+/* Begins an import. ALREADY_EXISTS: another import waits for the next opening of the directory. */
 enum status state_import_begin(const char *state_dir, struct state_import **ret_import, struct error *err);
 /* Receives the next bytes of the archive. Outcomes: as state_unpacker_take(). */
 enum status state_import_take(struct state_import *import, const char *data, size_t length,

@@ -24,7 +24,8 @@ struct store;
 
 enum status store_open(const char *state_dir, const struct clock *clock, struct store **ret_store,
 		       struct error *err);
-/* Gives this thread priority: it never waits for other readers. For the scheduler's thread, for which all jobs wait. */
+/* Gives this thread priority: it never waits for other readers. The scheduler's thread calls it, as all jobs wait for
+ * that thread. */
 void store_read_first(void);
 /* Ends long log queries of clients, so that their requests end; short queries are not affected. */
 void store_end_queries(struct store *store);

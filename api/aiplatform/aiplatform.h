@@ -68,8 +68,8 @@ enum { AIPLATFORM_PAGE_DEFAULT = 100, AIPLATFORM_PAGE_MAX = 1000 };
 /* The resource that the call's path names; @param is the path's {name} that holds its id; NULL: all resources of the
  * kind. Borrows from the call. */
 struct resource resource_of_call(const struct call *call, enum job_kind kind, const char *param);
-/* INVALID_ARGUMENT: the project in the path cannot exist, or the region does not (with lenient validation: cannot
- * exist). */
+/* Checks the project and the location of a call. INVALID_ARGUMENT: the project in the path cannot exist, or the region
+ * does not (with lenient validation: cannot exist). */
 enum status resource_parent_check(const struct call *call, struct error *err);
 
 /* The page of a list that a call requests. Read it before all else, because reading it counts the call for the
@@ -81,8 +81,9 @@ struct page_query {
 /* Reads the query of a list call. @message: the type of the items; a readMask may name its fields. INVALID_ARGUMENT. */
 enum status page_query_read(const struct call *call, const struct message *message,
 			    struct page_query *ret_query, struct error *err);
-/* @mask: canonical, lowerCamelCase paths joined by commas; may be NULL. *ret_mask is for fields_mask_write(), or NULL:
- * all fields are shown ("*" or nothing). INVALID_ARGUMENT on read_mask: @message has no such path.
+/* Checks a readMask. @mask: canonical, lowerCamelCase paths joined by commas; may be NULL. *ret_mask is for
+ * fields_mask_write(), or NULL: all fields are shown ("*" or nothing). INVALID_ARGUMENT on read_mask: @message has no
+ * such path.
  * Source: https://google.aip.dev/157 (read 2026-11-22) */
 enum status read_mask_check(const struct message *message, const char *mask, const char **ret_mask,
 			    struct error *err);

@@ -24,7 +24,7 @@ struct console_sessions;
 /* Prefix of the paths under which the page calls the API. Only there is the cookie accepted. */
 #define CONSOLE_API "/_trainyard/console/api"
 
-/* @clock must outlive the sessions. */
+/* Makes an empty list of sessions. @clock must outlive the sessions. */
 struct console_sessions *console_sessions_new(const struct clock *clock);
 /* NULL is harmless. */
 void console_sessions_free(struct console_sessions *sessions);

@@ -15,5 +15,5 @@ struct clock_context {
 	void *arg;
 };
 
-/* Their context is a struct clock_context. */
+/* The context of these rows is a struct clock_context. */
 extern const struct route clock_routes[];

@@ -23,6 +23,6 @@ const struct creation *creation_of(const char *method);
 /* Appends the name of a row's calls; nothing if faults cannot be injected into them: only Google's APIs have faults. */
 void fault_method_write(struct text *text, const struct family *family, const struct route *route);
 
-/* INVALID_ARGUMENT on the field: the method of the rule matches no call of @families or, for a quota fault, no call
- * that creates a job, so the rule could never apply. */
+/* Checks the method of a rule. INVALID_ARGUMENT on the field: the method of the rule matches no call of @families or,
+ * for a quota fault, no call that creates a job, so the rule could never apply. */
 enum status fault_method_check(const struct family *families, const json_t *canonical, struct error *err);

@@ -21,7 +21,7 @@ struct faults_context {
 	const struct family *families;           /* rules may name their calls; ends with a NULL name */
 };
 
-/* Their context is a struct faults_context. */
+/* The context of these rows is a struct faults_context. */
 extern const struct route fault_routes[];
 
 /* A fault rule, as clients send it. */

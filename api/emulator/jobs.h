@@ -37,7 +37,7 @@ struct jobs_context {
 	struct state_context *state;             /* for exports and imports */
 };
 
-/* Their context is a struct jobs_context. */
+/* The context of these rows is a struct jobs_context. */
 extern const struct route jobs_routes[];
 /* A job in the list. */
 extern const struct message listed_job_message, job_progress_message;

@@ -6,5 +6,5 @@
 
 #include "api/grpc/rpc.h"
 
-/* @error: the body's member "error"; NULL if the body has none. */
+/* Sets the outcome from the error of an answer. @error: the body's member "error"; NULL if the body has none. */
 void failure_read(unsigned http_status, const json_t *error, struct rpc_outcome *outcome);

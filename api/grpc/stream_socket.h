@@ -11,7 +11,7 @@
 
 /* A server's key and certificate, shared by all its connections. */
 struct tls_keys;
-/* key and certificate are PEM. INTERNAL: they are not valid. */
+/* Reads a key and its certificate, which are PEM. INTERNAL: they are not valid. */
 enum status tls_keys_new(const char *key, const char *certificate, struct tls_keys **ret_keys,
 			 struct error *err);
 void tls_keys_free(struct tls_keys *keys);

@@ -34,9 +34,9 @@ enum status guard_peer_check(const struct guard *guard, uint32_t peer, struct er
 /* True if the Host header names this daemon. @host: "name", "name:port", "1.2.3.4:port" or "[::1]:port". */
 bool guard_host_allowed(const struct guard *guard, const char *host);
 
-/* Each header may be NULL. Outcome: PERMISSION_DENIED. An Origin must be the @host of the same request, including the
- * port, by http or https: another port of this machine may be another user's. Choice: either scheme, because a proxy
- * with TLS may stand in front. */
+/* Checks the headers of a request. Each header may be NULL. Outcome: PERMISSION_DENIED. An Origin must be the @host
+ * of the same request, including the port, by http or https: another port of this machine may be another user's.
+ * Choice: either scheme, because a proxy with TLS may stand in front. */
 enum status guard_check(const struct guard *guard, const char *host, const char *origin,
 			const char *fetch_site, struct error *err);
 

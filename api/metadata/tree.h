@@ -40,7 +40,7 @@ struct metadata_tree {
 	size_t count;
 };
 
-/* @peer: the replica's address. */
+/* Makes the tree of a replica. @peer: the replica's address. */
 void metadata_tree_init(struct metadata_tree *tree, const struct metadata_context *context,
 			const struct metadata_instance *instance, uint32_t peer);
 

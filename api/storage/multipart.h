@@ -22,10 +22,10 @@ struct multipart_sink {
 	void *arg;
 };
 
-/* @content_type: the request's, with the parameter boundary. INVALID_ARGUMENT: it has none. */
+/* Makes a parser. @content_type: the request's, with the parameter boundary. INVALID_ARGUMENT: it has none. */
 enum status multipart_new(const char *content_type, const struct multipart_sink *sink,
 			  struct multipart **ret_multipart, struct error *err);
-/* INVALID_ARGUMENT: malformed. After a failure every call fails. */
+/* Parses the next bytes. INVALID_ARGUMENT: malformed. After a failure every call fails. */
 enum status multipart_receive(struct multipart *multipart, const char *data, size_t length,
 			      struct error *err);
 /* Call after the last bytes. INVALID_ARGUMENT: the last boundary is missing. */

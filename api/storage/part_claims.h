@@ -17,7 +17,8 @@ struct part_claims *part_claims_new(void);
 void part_claims_free(struct part_claims *claims);
 DEFINE_AUTO(part_claims, struct part_claims *, part_claims_free)
 
-/* INVALID_ARGUMENT: MalformedXML, as in store/objects/assemblies.h. Make no further call after a failure. */
+/* Parses the next bytes. INVALID_ARGUMENT: MalformedXML, as in store/objects/assemblies.h. Make no further call
+ * after a failure. */
 enum status part_claims_receive(struct part_claims *claims, const char *data, size_t length,
 				struct error *err);
 /* Ends the document. *ret_list has the parts in the document's order, and belongs to @claims. */

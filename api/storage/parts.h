@@ -53,8 +53,8 @@ struct object_form {
 #define AUTO_OBJECT_FORM __attribute__((cleanup(object_form_deinit)))
 void object_form_deinit(struct object_form *form);
 
-/* For an upload: no bytes count as {}. Members that clients cannot write, and unknown ones, are ignored.
- * INVALID_ARGUMENT: not JSON, wrong types, more than 8 KiB of custom metadata, an invalid checksum. */
+/* Parses the resource of an upload; no bytes count as {}. Members that clients cannot write, and unknown ones, are
+ * ignored. INVALID_ARGUMENT: not JSON, wrong types, more than 8 KiB of custom metadata, an invalid checksum. */
 enum status object_form_parse(const char *data, size_t length, struct object_form *ret_form,
 			      struct error *err);
 /* As object_form_parse(), from parsed JSON (the member "destination" of a body); NULL counts as {}. */

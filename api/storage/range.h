@@ -26,5 +26,5 @@ struct content_range {
 	int64_t total; /* -1: not known yet; if last is -1, the object ends with the request's body */
 };
 
-/* False: the header is malformed, or its bytes are beyond the total. */
+/* Parses a Content-Range header. False: the header is malformed, or its bytes are beyond the total. */
 bool content_range_parse(const char *value, struct content_range *ret_range);

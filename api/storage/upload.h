@@ -37,7 +37,7 @@ void checksums_target(const struct checksums *checksums, struct object_target *t
 enum status upload_intake_begin(struct call *call, const struct object_target *target, struct error *err);
 enum status upload_intake_finish(struct call *call, struct object *ret_object, struct error *err);
 
-/* INVALID_ARGUMENT: more than RESOURCE_MAX_BYTES. */
+/* Appends a piece of a resource. INVALID_ARGUMENT: more than RESOURCE_MAX_BYTES. */
 enum status resource_append(struct text *resource, const char *data, size_t length, struct error *err);
 /* Begin to collect an upload's JSON resource from the body; return its text, for the handler. */
 enum status resource_intake_begin(struct call *call, struct error *err);

@@ -10,7 +10,7 @@ void xml_element(struct text *text, const char *name, const char *string);
 /* "<name>17</name>", "<name>2026-11-20T21:29:51.123Z</name>" */
 void xml_number(struct text *text, const char *name, int64_t number);
 void xml_time(struct text *text, const char *name, int64_t wall_us);
-/* "<?xml version='1.0' encoding='UTF-8'?>" */
+/* Appends "<?xml version='1.0' encoding='UTF-8'?>". */
 void xml_begin(struct text *text);
 extern const char xml_media_type[];
 /* The namespace of elements that are the same as in Amazon S3. */

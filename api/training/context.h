@@ -55,7 +55,7 @@ enum { PROJECT_NUMBER_SIZE = 24 };
 
 /* The project id of the call's path; the known number is replaced by its id. */
 const char *training_project(const struct call *call);
-/* INVALID_ARGUMENT on @field: the project in the path cannot exist. */
+/* Checks the project of a call. INVALID_ARGUMENT on @field: the project in the path cannot exist. */
 enum status training_project_check(const struct call *call, const char *field, struct error *err);
 /* The number of the call's project: the known one, the number in the path, or one that is derived from the id. */
 void training_project_number(const struct call *call, char ret_number[PROJECT_NUMBER_SIZE]);
@@ -84,6 +84,6 @@ enum status training_environment_check(const struct plan *plan, enum role *ret_r
 enum { CLUSTER_ID_SIZE = 11 };
 void training_cluster_id_draw(char ret_id[CLUSTER_ID_SIZE]);
 
-/* For projects.locations, which both families have: one answer with the members of both. */
+/* Handles projects.locations, which both families have: one answer with the members of both. */
 enum status location_get_handle(struct call *call, struct error *err);
 enum status location_list_handle(struct call *call, struct error *err);

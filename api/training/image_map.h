@@ -22,7 +22,7 @@ struct image_map {
 
 bool image_rule_valid(const char *rule);
 
-/* *ret_mapped is NULL if no rule matches; otherwise the caller frees it. @map may be NULL. FAILED_PRECONDITION: the
- * rule does not turn @image into a valid image reference. */
+/* Maps an image. *ret_mapped is NULL if no rule matches; otherwise the caller frees it. @map may be NULL.
+ * FAILED_PRECONDITION: the rule does not turn @image into a valid image reference. */
 enum status image_map_apply(const struct image_map *map, const char *image, char **ret_mapped,
 			    struct error *err);

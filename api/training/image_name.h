@@ -24,5 +24,5 @@ enum image_origin {
 	IMAGE_OF_MACHINE, /* a loopback address: only this machine */
 };
 
-/* @text must be accepted by image_name_parse(). */
+/* Returns from where the cloud can pull the image. @text must be accepted by image_name_parse(). */
 enum image_origin image_origin(const char *text);

@@ -14,7 +14,8 @@ struct program {
 	json_t *environment, *command, *args; /* "NAME=value" each; the others may be NULL */
 };
 
-/* @ret_program must be empty; program_deinit() after any outcome. */
+/* Makes the command and the environment of a replica. @ret_program must be empty; program_deinit() after any
+ * outcome. */
 enum status program_make(const struct plan *plan, enum role role, unsigned index, struct program *ret_program,
 			 struct error *err);
 void program_deinit(struct program *program);

@@ -24,8 +24,8 @@ struct quota_limits {
 	unsigned accelerators[ACCELERATOR_COUNT]; /* in use by all replicas of one job */
 };
 
-/* "create=60,read=300,vcpus=20,K80=2,V100=0": each name at most once, in any order; what is not named is unlimited; ""
- * limits nothing. INVALID_ARGUMENT: another text. Pure. */
+/* Reads quotas, such as "create=60,read=300,vcpus=20,K80=2,V100=0": each name at most once, in any order; what is not
+ * named is unlimited; "" limits nothing. INVALID_ARGUMENT: another text. Pure. */
 enum status quota_parse(const char *text, struct quota_limits *ret_limits, struct error *err);
 
 /* The request of a job, for all its replicas together. */
@@ -33,7 +33,7 @@ struct quota_request {
 	uint64_t accelerators[ACCELERATOR_COUNT];
 };
 
-/* @type in the API's form; a type without a quota is not counted. Pure. */
+/* Adds accelerators to the request. @type in the API's form; a type without a quota is not counted. Pure. */
 void quota_request_add(struct quota_request *request, const char *type, uint64_t count);
 
 /* RESOURCE_EXHAUSTED, in the service's words, for the first type that exceeds its quota. Pure. */
@@ -43,7 +43,7 @@ enum status quota_check_request(const struct quota_limits *limits, const struct 
 /* Counts calls by project, in windows of a minute that begin with a project's first call. Thread: any. */
 struct quota_counter;
 
-/* The caller frees. */
+/* Makes a counter, which the caller frees. */
 struct quota_counter *quota_counter_new(void);
 void quota_counter_free(struct quota_counter *counter);
 

@@ -19,7 +19,7 @@ struct region {
 /* Sorted by name; ends with a NULL name. */
 extern const struct region regions[];
 
-/* NULL: there is no region of that name. */
+/* Finds a region. NULL: there is no region of that name. */
 const struct region *region_find(const char *name);
 /* True if Vertex AI trains with this accelerator in the region; false for an unknown region. @accelerator: an accelerator
  * type, or the beginning of the machine types of a TPU that has no such type ("ct6e"). */

@@ -8,9 +8,9 @@
 
 /* Appends "2026-11-20T21:29:51Z": the format of a job's times in ml v1. */
 void text_time_seconds(struct text *text, int64_t wall_us);
-/* "2026-11-20T21:29:51.697Z": always three digits. */
+/* Appends "2026-11-20T21:29:51.697Z", always with three digits. */
 void text_time_millis(struct text *text, int64_t wall_us);
-/* "2026-11-20T21:29:51.000001Z": always six digits. */
+/* Appends "2026-11-20T21:29:51.000001Z", always with six digits. */
 void text_time_micros(struct text *text, int64_t wall_us);
 /* Appends "2026-11-20T21:29:51.000000001Z", always with nine digits: clients compare these times as text. */
 void text_time_nanos(struct text *text, int64_t wall_ns);

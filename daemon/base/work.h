@@ -22,7 +22,7 @@ struct work {
 void work_begin(const struct work *work);
 void work_end(void);
 bool work_is_abandoned(void);
-/* CANCELLED: the work is abandoned. */
+/* Checks whether the thread's work is still wanted. CANCELLED: the work is abandoned. */
 enum status work_check(struct error *err);
-/* 0 outside of any work. */
+/* Returns the owner of the thread's work; 0 outside of any work. */
 int64_t work_owner(void);

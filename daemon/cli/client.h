@@ -30,7 +30,7 @@ void client_close(struct client *client);
 DEFINE_AUTO(client, struct client *, client_close)
 const char *client_endpoint(const struct client *client);
 bool client_has_token(const struct client *client);
-/* NULL: there is none. */
+/* Returns the token of the calls; NULL: there is none. */
 const char *client_token(const struct client *client);
 /* Sets the time limit of each later client_call(); the default is 60 s. */
 void client_limit(struct client *client, int64_t limit_us);

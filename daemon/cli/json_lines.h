@@ -15,5 +15,5 @@ struct json_lines {
 
 void json_lines_deinit(struct json_lines *lines);
 #define AUTO_JSON_LINES __attribute__((cleanup(json_lines_deinit)))
-/* For client_read() as @take; @arg is a struct json_lines. */
+/* Takes a piece of the answer. For client_read() as @take; @arg is a struct json_lines. */
 bool json_lines_take(void *arg, const char *data, size_t length);

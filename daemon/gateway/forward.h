@@ -35,7 +35,7 @@ struct forwarder_options {
 	void *arg;
 };
 
-/* INTERNAL: the key or certificate is invalid. */
+/* Makes a forwarder. INTERNAL: the key or certificate is invalid. */
 enum status forwarder_open(const struct forwarder_options *options, struct forwarder **ret_forwarder,
 			   struct error *err);
 /* Forwards a connection. Takes ownership of @fd, which must be non-blocking and unread. The connection is closed if the

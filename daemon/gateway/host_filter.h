@@ -44,7 +44,7 @@ struct host_filter_options {
 	void *arg;
 };
 
-/* UNAVAILABLE: the port cannot be bound. */
+/* Begins to listen. UNAVAILABLE: the port cannot be bound. */
 enum status host_filter_open(const struct host_filter_options *options, struct host_filter **ret_host_filter,
 			     struct error *err);
 /* Passes on a connection, only with is_carried. Takes ownership of @fd. Thread: any. */

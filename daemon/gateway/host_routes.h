@@ -24,12 +24,12 @@ struct host_routes {
 /* Returns true if @url is @scheme ("http://") followed by HOST:PORT, without a path. */
 bool endpoint_valid(const char *url, const char *scheme);
 bool host_route_valid(const char *rule);
-/* If several rules match a name, the first counts. @rules are valid. INVALID_ARGUMENT: they have more than ROUTES_MAX
- * names. */
+/* Makes the routes of the rules. If several rules match a name, the first counts. @rules are valid. INVALID_ARGUMENT:
+ * they have more than ROUTES_MAX names. */
 enum status host_routes_make(const char *const *rules, size_t count, struct host_routes *ret_routes,
 			     struct error *err);
 void host_routes_deinit(struct host_routes *routes);
-/* NULL: no route has @name. */
+/* Finds the route of a name. NULL: no route has @name. */
 const struct host_route *host_routes_find(const struct host_routes *routes, const char *name);
 
 /* Choice: the number is limited because each name is in a certificate, and in each container's /etc/hosts. */

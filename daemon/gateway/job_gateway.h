@@ -58,10 +58,10 @@ struct gateways_options {
 
 struct gateways;
 
-/* UNAVAILABLE: the storage endpoint's name cannot be resolved. */
+/* Makes the list of gateways, which is empty. UNAVAILABLE: the storage endpoint's name cannot be resolved. */
 enum status gateways_new(const struct gateways_options *options, struct gateways **ret_gateways,
 			 struct error *err);
-/* For scheduler_options; valid until gateways_free(). */
+/* Returns the functions for scheduler_options; valid until gateways_free(). */
 struct gateway_ops gateways_ops(struct gateways *gateways);
 /* Closes all gateways. Call it when no other thread calls the gateway_ops any more. Waits a moment for running requests.
  * NULL is harmless. */

@@ -24,7 +24,7 @@ struct relay_options {
 /* Sets the target in @options from "http://HOST:PORT". Calls the resolver, which may take seconds. UNAVAILABLE: the name
  * cannot be resolved. */
 enum status relay_target_resolve(const char *url, struct relay_options *options, struct error *err);
-/* UNAVAILABLE: the port cannot be bound. */
+/* Begins to listen. UNAVAILABLE: the port cannot be bound. */
 enum status relay_open(const struct relay_options *options, struct relay **ret_relay, struct error *err);
 /* Passes on a connection, only with is_carried. Takes ownership of @fd. Thread: any. */
 void relay_put(struct relay *relay, const struct sockaddr_in *peer, int fd);

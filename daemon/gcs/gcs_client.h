@@ -13,7 +13,7 @@
 struct gcs_call;
 struct gcs_client;
 
-/* @state_fd: the state directory, borrowed. Returns NULL if libcurl cannot be used. */
+/* Makes a client. @state_fd: the state directory, borrowed. Returns NULL if libcurl cannot be used. */
 struct gcs_client *gcs_client_new(int state_fd, unsigned patience_s);
 void gcs_client_free(struct gcs_client *client);
 

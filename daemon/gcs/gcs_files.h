@@ -34,7 +34,7 @@ void gcs_files_free(struct gcs_files *files);
 struct gcs_nodes *gcs_files_nodes(struct gcs_files *files);
 
 enum gcs_opening { GCS_READ, GCS_CHANGE, GCS_ANEW /* empty, there or not */ };
-/* ENOENT: the file does not exist, and @how does not make it. The handle is valid until gcs_close(). */
+/* Opens a file. ENOENT: the file does not exist, and @how does not make it. The handle is valid until gcs_close(). */
 int gcs_open(struct gcs_files *files, const struct gcs_path *path, enum gcs_opening how, pid_t caller,
 	     struct gcs_handle **ret_handle);
 /* Stores unsaved changes, and closes. */
@@ -48,7 +48,7 @@ int gcs_flush(struct gcs_handle *handle, const struct gcs_call *call);
 /* is_unsaved: a flush or a close has something to store. is_busy: a change must wait for a copy or for a flush. */
 bool gcs_handle_is_unsaved(const struct gcs_handle *handle);
 bool gcs_handle_is_busy(const struct gcs_handle *handle);
-/* For a handle that changes its file: gcs_node_of() of the process that opened it. */
+/* Returns, for a handle that changes its file, gcs_node_of() of the process that opened it. */
 uint64_t gcs_handle_node(const struct gcs_handle *handle);
 /* Notes that the program was killed before its flush began: the time limit for storing its changes counts from now. */
 void gcs_handle_give_up(struct gcs_handle *handle);

@@ -25,5 +25,6 @@
 /* The last line that the process writes to standard output if containers still have the mount. */
 #define GCS_KEPT "kept\n"
 
-/* @arguments are the words after "gcs-mount", ending with NULL. Returns the exit code. */
+/* Runs the process that serves the file system. @arguments are the words after "gcs-mount", ending with NULL. Returns
+ * the exit code. */
 int gcs_mount_main(const char *const *arguments);

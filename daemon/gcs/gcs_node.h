@@ -14,7 +14,7 @@ struct gcs_nodes;
 /* Identifies a thread's container by its mount namespace; 0: unknown, because this process may not read it. */
 uint64_t gcs_node_of(pid_t caller);
 
-/* @state_fd: a directory on the file system that holds the changed files, borrowed. */
+/* Makes an empty list of nodes. @state_fd: a directory on the file system that holds the changed files, borrowed. */
 struct gcs_nodes *gcs_nodes_new(int state_fd);
 void gcs_nodes_free(struct gcs_nodes *nodes);
 

@@ -17,7 +17,7 @@ enum { GCS_TIME_SIZE = 40 };
 
 /* In the form of Go's time.RFC3339Nano: "2026-01-02T03:04:05.6Z". */
 void gcs_time_write(int64_t time_ns, char ret_text[GCS_TIME_SIZE]);
-/* False: malformed, or before 1678 or after 2262. */
+/* Reads a time in that form. False: malformed, or before 1678 or after 2262. */
 bool gcs_time_read(const char *text, int64_t *ret_ns);
 
 /* Facts of an object that is not a directory. A malformed time counts as missing. */

@@ -11,7 +11,7 @@ struct gcs_orphans_report {
 	void *arg;
 };
 
-/* @state_dir: an absolute path without symbolic links, locked by the caller; its containers must be gone.
- * @only_look: report without removing. Waits up to six seconds for each process. False: something remains, and was
- * reported. */
+/* Removes what killed processes have left. @state_dir: an absolute path without symbolic links, locked by the
+ * caller; its containers must be gone. @only_look: report without removing. Waits up to six seconds for each
+ * process. False: something remains, and was reported. */
 bool gcs_orphans_clear(const char *state_dir, bool only_look, const struct gcs_orphans_report *report);

@@ -30,8 +30,8 @@ struct gcs_path {
 	bool is_twin;                 /* the path means the object that shares its name with a directory */
 };
 
-/* @path begins with a slash and has no empty parts. 0, or a negative errno: ENOENT: nothing can have this path; EINVAL:
- * no object may have such a name; ENAMETOOLONG. */
+/* Parses a path. @path begins with a slash and has no empty parts. 0, or a negative errno: ENOENT: nothing can have
+ * this path; EINVAL: no object may have such a name; ENAMETOOLONG. */
 int gcs_path_parse(const char *path, struct gcs_path *ret_path);
 
 /* Writes the common prefix of all objects in a directory, such as "a/b/"; for a bucket "". */

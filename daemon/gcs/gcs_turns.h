@@ -35,7 +35,7 @@ enum gcs_turn {
 	GCS_TURN_NEVER, /* refused: too many bytes of its container wait, or there is no memory */
 };
 
-/* The caller frees. */
+/* Makes an empty list of calls, which the caller frees. */
 struct gcs_turns *gcs_turns_new(void);
 /* Frees the waiting calls. NULL is harmless. */
 void gcs_turns_free(struct gcs_turns *turns);

@@ -21,7 +21,8 @@ struct image_reference {
 	bool is_id;                /* "sha256:…": an image id, which registries do not have */
 };
 
-/* INVALID_ARGUMENT: @image cannot be part of a path of the API. The engine checks the rest. */
+/* Parses an image reference. INVALID_ARGUMENT: @image cannot be part of a path of the API. The engine checks the
+ * rest. */
 enum status image_reference_parse(const char *image, struct image_reference *ret_reference,
 				  struct error *err);
 

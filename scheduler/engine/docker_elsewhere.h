@@ -35,8 +35,8 @@ void elsewhere_look(struct docker *docker, void (*then)(struct docker *docker));
 /* Removes the marker and waits for the engine's answer. To be called after link_end(). Thread: the engine's. */
 void elsewhere_leave(struct docker *docker);
 
-/* FAILED_PRECONDITION: a daemon of @instance is alive elsewhere. Waits up to some seconds, in which the marker of a
- * daemon that was killed is removed and reported. Thread: that of @http. */
+/* Checks that no daemon of @instance is alive elsewhere. FAILED_PRECONDITION: one is. Waits up to some seconds, in
+ * which the marker of a daemon that was killed is removed and reported. Thread: that of @http. */
 enum status elsewhere_check(struct http *http, const char *instance, const struct sweep_report *report,
 			    struct error *err);
 

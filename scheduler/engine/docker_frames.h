@@ -71,7 +71,7 @@ enum frames_result {
 	FRAMES_BROKEN, /* the bytes are not a stream of frames */
 };
 
-/* @line_max: the most bytes of a line; longer lines are cut, but not inside a UTF-8 sequence. */
+/* Begins with a stream. @line_max: the most bytes of a line; longer lines are cut, but not inside a UTF-8 sequence. */
 void frames_init(struct frames *frames, size_t line_max, frames_taker *take, void *arg);
 void frames_deinit(struct frames *frames);
 /* Drops unfinished frames and lines. To be called when a new stream begins. */

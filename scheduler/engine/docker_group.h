@@ -37,7 +37,8 @@ struct image_origin {
 };
 
 void image_origin_deinit(struct image_origin *origin);
-/* False: the engine has left the group. @other: from the answer to group_ask(). Thread: any. */
+/* Returns where an image can be copied from. False: the engine has left the group. @other: from the answer to
+ * group_ask(). Thread: any. */
 bool group_origin(const struct docker *docker, const void *other, struct image_origin *ret_origin);
 /* Whether that engine answers now. Thread: any. */
 bool group_answers(const struct docker *docker, const void *other);

@@ -31,6 +31,6 @@ void progress_feed(struct progress *progress, const char *data, size_t length);
 void progress_end(struct progress *progress);
 /* Bytes of all layers that the engine has reported so far: fetched, and to fetch; 0: unknown. */
 void progress_bytes(const struct progress *progress, int64_t *ret_fetched, int64_t *ret_all);
-/* "Pulling IMAGE: 3 of 7 layers, 45.2 MB of 120.0 MB". False: nothing has changed since the last call, or no layer is
- * left to fetch. */
+/* Appends "Pulling IMAGE: 3 of 7 layers, 45.2 MB of 120.0 MB". False: nothing has changed since the last call, or no
+ * layer is left to fetch. */
 bool progress_print(struct progress *progress, const char *image, struct text *text);

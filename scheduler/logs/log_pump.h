@@ -12,7 +12,7 @@ struct log_pump;
 struct log_source;
 struct store;
 
-/* @clock must outlive the pump. */
+/* Makes a pump. @clock must outlive the pump. */
 struct log_pump *log_pump_new(struct store *store, const struct clock *clock);
 void log_pump_free(struct log_pump *pump);
 

@@ -32,8 +32,8 @@ const char *accelerator_name(enum accelerator accelerator);
 /* The type's name in quota errors: "K80" for "NVIDIA_TESLA_K80", "TPU_V2" for itself. Points into @type. */
 const char *accelerator_short_name(const char *type);
 
-/* "Quota failure for project P. The request for 2 K80 accelerators exceeds the allowed maximum of 0 A100, 0 K80, …
- * accelerators." The caller frees.
+/* Returns the sentence "Quota failure for project P. The request for 2 K80 accelerators exceeds the allowed
+ * maximum of 0 A100, 0 K80, … accelerators." The caller frees.
  * Choice: "unlimited K80" where there is no maximum, so that all types are named as the service does.
  * Source: answers of the service to jobs beyond their quota, in transcripts of real jobs */
 char *accelerator_quota_text(const char *project, const char *type, unsigned count,

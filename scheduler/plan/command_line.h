@@ -5,6 +5,7 @@
 
 enum { COMMAND_LINE_MAX = 4096 };
 
-/* "docker run --entrypoint python3 my-image:1 -m trainer": @command and @args come from replica_command(); either may
- * be NULL. A line longer than COMMAND_LINE_MAX bytes is cut and ends with an ellipsis. The caller frees. */
+/* Returns a command line for people, such as "docker run --entrypoint python3 my-image:1 -m trainer". @command and @args
+ * come from replica_command(); either may be NULL. A line longer than COMMAND_LINE_MAX bytes is cut and ends with an
+ * ellipsis. The caller frees. */
 char *command_line_text(const char *image, const json_t *command, const json_t *args);

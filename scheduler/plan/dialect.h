@@ -99,8 +99,8 @@ enum status replica_command(const struct plan *plan, enum role role, const json_
 /* The launcher's options in each replica. */
 json_t *launcher_options(const struct plan *plan);
 
-/* "The master, each worker and each parameter server": those pools of @roles (one bit each) that the job has, as the
- * beginning of a sentence. */
+/* Writes "The master, each worker and each parameter server": those pools of @roles (one bit each) that the job has, as
+ * the beginning of a sentence. */
 const char *pools_text(const struct plan *plan, unsigned roles, char ret_text[POOLS_TEXT_SIZE]);
 /* The e-mail address of the service agent, which is the account of programs if their job names none, for the dialect of
  * this name. The caller frees.

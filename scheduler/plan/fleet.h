@@ -59,7 +59,8 @@ struct fleet {
 	struct room total;
 };
 
-/* @rooms is borrowed until fleet_deinit(). @emptied: the same nodes without any job, and without any lack. */
+/* Makes a fleet. @rooms is borrowed until fleet_deinit(). @emptied: the same nodes without any job, and without any
+ * lack. */
 struct fleet fleet_of(const struct rooms *rooms, bool emptied);
 /* @common  the settings, and what the project in question uses; its host and leases are not read
  * @rules   borrowed until fleet_deinit() */
@@ -77,7 +78,7 @@ void fleet_use(struct fleet *fleet, const struct plan *plan, const struct assign
 	       const unsigned *nodes);
 void fleet_return(struct fleet *fleet, const struct plan *plan, const struct assignment *assignment,
 		  const unsigned *nodes);
-/* Another process holds this device of the node. */
+/* Marks this device of the node as held by another process. */
 void fleet_hold(struct fleet *fleet, size_t node, const char *device);
 /* The index of the node on which a job with replicas on @nodes has its network. */
 size_t fleet_home(const struct fleet *fleet, const unsigned *nodes);

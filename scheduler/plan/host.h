@@ -37,7 +37,7 @@ struct inventory {
 	size_t device_count;
 };
 
-/* "auto"; "none"; a number N, which means the ids 0 to N-1; or distinct ids that device_id_valid() accepts, joined by
- * commas. INVALID_ARGUMENT: another text, or more than 1024 ids. */
+/* Reads "auto"; "none"; a number N, which means the ids 0 to N-1; or distinct ids that device_id_valid() accepts,
+ * joined by commas. INVALID_ARGUMENT: another text, or more than 1024 ids. */
 enum status inventory_parse(const char *text, struct inventory *ret_inventory, struct error *err);
 void inventory_deinit(struct inventory *inventory);

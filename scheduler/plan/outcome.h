@@ -51,8 +51,8 @@ struct job_outcome {
 	enum status code; /* the error code for clients of APIs that have one */
 };
 
-/* @attempt: the attempt of the whole job that ended like this, from 1. @ran: whether the job was RUNNING, in this
- * attempt or an earlier one. The caller frees the message. */
+/* Decides the outcome of a job by the ends of its replicas. @attempt: the attempt of the whole job that ended like
+ * this, from 1. @ran: whether the job was RUNNING, in this attempt or an earlier one. The caller frees the message. */
 struct job_outcome job_outcome_of(const struct plan *plan, const struct replica_outcome *outcomes,
 				  size_t count, unsigned attempt, bool ran);
 

@@ -13,8 +13,8 @@ struct place_rule {
 	char *label, *value;
 };
 
-/* "SUBJECT=LABEL:VALUE", as --place has it: "a2-highgpu-1g=gpu:a100", "ps=node:NAME". The label "node" is the node's name.
- * INVALID_ARGUMENT: another form. */
+/* Reads "SUBJECT=LABEL:VALUE", as --place has it: "a2-highgpu-1g=gpu:a100", "ps=node:NAME". The label "node" is the
+ * node's name. INVALID_ARGUMENT: another form. */
 enum status place_rule_parse(const char *text, struct place_rule *ret_rule, struct error *err);
 void place_rule_deinit(struct place_rule *rule);
 

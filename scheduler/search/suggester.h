@@ -47,7 +47,7 @@ DEFINE_AUTO(suggestion, struct suggestion *, suggestion_free)
 
 struct suggester;
 
-/* @reported: called on the suggester's thread when suggester_take() has an answer for @job. */
+/* Starts the suggester. @reported: called on the suggester's thread when suggester_take() has an answer for @job. */
 void suggester_new(suggest_function suggest, void (*reported)(void *arg, int64_t job), void *arg,
 		   struct suggester **ret_suggester);
 enum status suggester_start(struct suggester *suggester, struct error *err);

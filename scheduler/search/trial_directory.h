@@ -11,7 +11,7 @@ struct job_run;
 struct reconciler;
 struct scheduler;
 
-/* The caller frees. */
+/* Returns the path of the directory of the job @run, which the caller frees. */
 char *trial_directory_path(const struct reconciler *reconciler, int64_t run);
 /* As trial_directory_path(), but makes the directory, writable for any program. NULL with *err: it cannot be made. */
 char *trial_directory_make(const struct reconciler *reconciler, const struct job_run *run, struct error *err);

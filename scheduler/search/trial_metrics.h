@@ -22,7 +22,7 @@ struct trial_source {
 	int64_t since;           /* plan.objects_since */
 };
 
-/* @started_s: when the trial started, in seconds since 1970. */
+/* Makes the reader of a trial's reports. @started_s: when the trial started, in seconds since 1970. */
 struct trial_metrics *trial_metrics_new(const struct study *study, const struct trial_source *place,
 					double started_s);
 void trial_metrics_free(struct trial_metrics *metrics);
@@ -36,7 +36,7 @@ void trial_metrics_finish(struct trial_metrics *metrics);
 
 /* Reads new reports. A missing or broken file is noted for trial_metrics_absence(). */
 void trial_metrics_read(struct trial_metrics *metrics);
-/* Borrowed until the next reading. */
+/* Returns all measurements, borrowed until the next reading. */
 const struct measurements *trial_metrics_all(const struct trial_metrics *metrics);
 /* Whether the measurements come from event files. */
 bool trial_metrics_from_events(const struct trial_metrics *metrics);

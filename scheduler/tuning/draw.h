@@ -14,7 +14,7 @@ struct draw {
 	size_t used;
 };
 
-/* @purpose separates the streams of one position. */
+/* Begins a stream of random numbers. @purpose separates the streams of one position. */
 void draw_init(struct draw *draw, uint64_t seed, uint64_t place, const char *purpose);
 uint64_t draw_bits(struct draw *draw);
 /* Draws a number in [0, 1). */

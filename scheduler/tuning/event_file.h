@@ -42,7 +42,7 @@ struct event_file {
 	struct text data;                 /* unless it is too long */
 };
 
-/* @offset: 0, or whole_bytes of an earlier reader of this file. */
+/* Begins to read a file. @offset: 0, or whole_bytes of an earlier reader of this file. */
 void event_file_init(struct event_file *file, int64_t offset);
 void event_file_deinit(struct event_file *file);
 

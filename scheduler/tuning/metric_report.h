@@ -39,7 +39,7 @@ struct metric_report {
 	double known_elapsed_s;
 };
 
-/* @metrics must live as long as the report. */
+/* Makes an empty report. @metrics must live as long as the report. */
 void metric_report_init(struct metric_report *report, const struct metric *metrics, size_t metric_count,
 			double started_s);
 void metric_report_deinit(struct metric_report *report);

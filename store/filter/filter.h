@@ -83,9 +83,9 @@ struct filter {
 	struct filter_chunk *memory;
 };
 
-/* INVALID_ARGUMENT: the error says which part of the text is wrong, and names @field, the request's field with the
- * filter (may be NULL). @text may be NULL. In the tree, no child of an AND is an AND, and no child of an OR is an
- * OR. */
+/* Parses a filter. INVALID_ARGUMENT: the error says which part of the text is wrong, and names @field, the
+ * request's field with the filter (may be NULL). @text may be NULL. In the tree, no child of an AND is an AND, and
+ * no child of an OR is an OR. */
 enum status filter_parse(const char *text, const char *field, struct filter *ret_filter, struct error *err);
 /* Refuses the filter because of the text at @position. Returns INVALID_ARGUMENT. */
 enum status filter_refuse(const char *text, const char *field, size_t position, struct error *err,

@@ -18,5 +18,6 @@ struct sqlite3;
 
 enum status filter_functions_register(struct sqlite3 *db, struct error *err);
 
-/* INVALID_ARGUMENT: not a regular expression; the error's text says at which position. */
+/* Checks a regular expression. INVALID_ARGUMENT: not a regular expression; the error's text says at which
+ * position. */
 enum status filter_regex_check(const char *pattern, struct error *err);

@@ -17,7 +17,7 @@ struct sqlite3_value;
 
 enum { SEARCH_TERMS_MAX = 64 };
 
-/* INVALID_ARGUMENT: the query has no word, too many words, or an unmatched backtick. */
+/* Checks a query. INVALID_ARGUMENT: the query has no word, too many words, or an unmatched backtick. */
 enum status filter_search_check(const char *query, struct error *err);
 
 /* The SQL function search_text(query, is_json, text, …): 1 if the texts match, else 0. NULL texts contain nothing. */

@@ -35,7 +35,7 @@ void fault_list_deinit(struct fault_list *list);
 enum status fault_list_read(struct store *store, struct fault_list *ret_list, struct error *err);
 enum status fault_insert(struct store *store, const char *rule, bool from_file, int64_t *ret_id,
 			 struct error *err);
-/* NOT_FOUND: there is no such rule. */
+/* Deletes a rule. NOT_FOUND: there is no such rule. */
 enum status fault_delete(struct store *store, int64_t id, struct error *err);
 enum status fault_delete_all(struct store *store, struct error *err);
 /* Counts an application of a rule that concerns no job. Ignored if the rule was removed. */

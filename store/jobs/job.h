@@ -81,7 +81,7 @@ DEFINE_AUTO(job, struct job *, job_free)
 
 /* base64 of 8 bytes that change with every change of the row; @ret_etag has room for 13 bytes. */
 void job_etag(const struct job *job, char ret_etag[16]);
-/* ABORTED: @etag is not the job's present one; NULL: any. */
+/* Checks an etag. ABORTED: @etag is not the job's present one; NULL: any. */
 enum status job_etag_check(const struct job *job, const char *etag, struct error *err);
 
 struct job_list {

@@ -25,5 +25,5 @@ void job_cache_deinit(struct job_cache *cache);
 /* The job as of @generation, to be released by job_free(), or NULL. */
 struct job *job_cache_find(struct job_cache *cache, const char *project, const char *job_id,
 			   uint64_t generation);
-/* @generation: as read before the job was read. The caller keeps @job. */
+/* Stores a job in the cache. @generation: as read before the job was read. The caller keeps @job. */
 void job_cache_put(struct job_cache *cache, struct job *job, uint64_t generation);

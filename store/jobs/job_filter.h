@@ -4,6 +4,7 @@
 #include "store/filter/filter_interval.h"
 #include "store/filter/filter_sql.h"
 
-/* INVALID_ARGUMENT on field filter. @ret_created: the interval in which matching jobs can have been created. */
+/* Converts a filter to SQL. INVALID_ARGUMENT on field filter. @ret_created: the interval in which matching jobs
+ * can have been created. */
 enum status job_filter_make(const char *filter, struct filter_sql *ret_sql,
 			    struct filter_interval *ret_created, struct error *err);

@@ -30,12 +30,13 @@ enum status job_insert(struct store *store, const struct job *job, const struct 
  * have ended. Trials are still made. */
 enum status jobs_end(struct store *store, struct error *err);
 
-/* Only for KIND_TRAINING, like all functions with a job_id below; for others see resources.h. The job is shared and
- * read-only. NOT_FOUND: field name, the text names the job. */
+/* Reads a job by its id. Only for KIND_TRAINING, like all functions with a job_id below; for others see resources.h.
+ * The job is shared and read-only. NOT_FOUND: field name, the text names the job. */
 enum status job_get(struct store *store, const char *project, const char *job_id, struct job **ret_job,
 		    struct error *err);
 
-/* Newest first. @filter: the grammar of store/filter/filter.h over the fields of job_filter.c; "" or NULL: all.
+/* Reads a page of the project's jobs, newest first. @filter: the grammar of store/filter/filter.h over the fields of
+ * job_filter.c; "" or NULL: all.
  * @page_token: "" or NULL for the first page; opaque, bound to project and filter; jobs that are added
  * meanwhile neither shift nor repeat a page. INVALID_ARGUMENT: field filter or page_token. */
 enum status job_list_page(struct store *store, const char *project, const char *filter, unsigned page_size,

@@ -44,15 +44,15 @@ struct model_name {
 	const char *version; /* a number or an alias; NULL: default */
 };
 
-/* NOT_FOUND: 'The Model "projects/P/locations/L/models/m@2" does not exist.' */
+/* Reads a model, or a version of it. NOT_FOUND: 'The Model "projects/P/locations/L/models/m@2" does not exist.' */
 enum status model_get(struct store *store, const struct model_name *name, struct trained_model *ret_model,
 		      struct error *err);
 /* Deletes all versions, with their aliases; the id can be used again. NOT_FOUND. @ret_operation: operation_deinit(). */
 enum status model_delete(struct store *store, const struct model_name *name, struct operation *ret_operation,
 			 struct error *err);
-/* Newest first: the default versions of all models, or with an id all versions of that model (NOT_FOUND). @filter: model,
- * display_name, create_time and labels.KEY in the grammar of store/filter/filter.h. INVALID_ARGUMENT: field filter or
- * page_token. */
+/* Reads a page, newest first: the default versions of all models, or with an id all versions of that model (NOT_FOUND).
+ * @filter: model, display_name, create_time and labels.KEY in the grammar of store/filter/filter.h. INVALID_ARGUMENT:
+ * field filter or page_token. */
 enum status model_list_page(struct store *store, const struct model_name *name, const char *filter,
 			    unsigned page_size, const char *page_token, struct trained_model_list *ret_list,
 			    struct error *err);

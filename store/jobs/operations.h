@@ -46,8 +46,8 @@ struct operation_list {
 void operation_list_deinit(struct operation_list *list);
 #define AUTO_OPERATION_LIST __attribute__((cleanup(operation_list_deinit)))
 
-/* Newest first. @filter: done and createTime in the grammar of store/filter/filter.h. INVALID_ARGUMENT: field filter or
- * page_token. */
+/* Reads a page, newest first. @filter: done and createTime in the grammar of store/filter/filter.h. INVALID_ARGUMENT:
+ * field filter or page_token. */
 enum status operation_list_page(struct store *store, const struct operation_name *name, const char *filter,
 				unsigned page_size, const char *page_token, struct operation_list *ret_list,
 				struct error *err);

@@ -55,11 +55,11 @@ struct pipeline_name {
 	const char *id; /* NULL: all of the location */
 };
 
-/* "PIPELINE_STATE_PENDING": also while its job waits for any reason.
+/* Returns the state's name for clients. It is "PIPELINE_STATE_PENDING" also while the job waits for any reason.
  * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/PipelineState (read 2026-11-22) */
 const char *pipeline_state_name(const struct pipeline *pipeline);
 
-/* NOT_FOUND: 'The TrainingPipeline "projects/P/locations/L/trainingPipelines/1" does not exist.' */
+/* Reads a pipeline. NOT_FOUND: 'The TrainingPipeline "projects/P/locations/L/trainingPipelines/1" does not exist.' */
 enum status pipeline_get(struct store *store, const struct pipeline_name *name, struct pipeline *ret_pipeline,
 			 struct error *err);
 /* Cancels the pipeline's job, as job_cancel(). NOT_FOUND. */
@@ -69,8 +69,9 @@ enum status pipeline_cancel(struct store *store, const struct pipeline_name *nam
  * @ret_operation: operation_deinit(). */
 enum status pipeline_delete(struct store *store, const struct pipeline_name *name,
 			    struct operation *ret_operation, struct error *err);
-/* Newest first. @filter: display_name, state, training_task_definition, create_time, update_time, start_time, end_time and
- * labels.KEY in the grammar of store/filter/filter.h. INVALID_ARGUMENT: field filter or page_token. */
+/* Reads a page, newest first. @filter: display_name, state, training_task_definition, create_time, update_time,
+ * start_time, end_time and labels.KEY in the grammar of store/filter/filter.h. INVALID_ARGUMENT: field filter or
+ * page_token. */
 enum status pipeline_list_page(struct store *store, const struct pipeline_name *name, const char *filter,
 			       unsigned page_size, const char *page_token, struct pipeline_list *ret_list,
 			       struct error *err);

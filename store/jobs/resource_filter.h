@@ -8,6 +8,7 @@
  * store/jobs/job_state.h. */
 extern const char *const resource_state_names[];
 
-/* INVALID_ARGUMENT on field filter. @ret_created: the interval in which matching resources can have been created. */
+/* Converts a filter to SQL. INVALID_ARGUMENT on field filter. @ret_created: the interval in which matching resources
+ * can have been created. */
 enum status resource_filter_make(const char *filter, struct filter_sql *ret_sql,
 				 struct filter_interval *ret_created, struct error *err);

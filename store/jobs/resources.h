@@ -16,19 +16,19 @@ struct resource {
 	const char *id; /* NULL: all of the kind */
 };
 
-/* "customJobs" and "CustomJob" for KIND_CUSTOM. */
+/* Return the collection and the type for clients: "customJobs" and "CustomJob" for KIND_CUSTOM. */
 const char *resource_collection(enum job_kind kind);
 const char *resource_type(enum job_kind kind);
 /* A new id: 18 or 19 decimal digits, no zero first, drawn from seeded_random.h: RANDOM_RESOURCE or _TRIAL. */
 void resource_id_draw(enum random_kind kind, char ret_id[RESOURCE_ID_SIZE]);
 
-/* "JOB_STATE_PENDING": the job's state for Vertex AI. Waiting and preparing jobs are both pending; a job that asked to
- * wait for capacity (scheduling strategy FLEX_START) is queued while it waits.
+/* Returns the job's state for Vertex AI, such as "JOB_STATE_PENDING". Waiting and preparing jobs are both pending; a job
+ * that asked to wait for capacity (scheduling strategy FLEX_START) is queued while it waits.
  * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/JobState (read 2026-11-22) */
 const char *resource_state_name(const struct job *job);
 
-/* NOT_FOUND: 'The CustomJob "projects/P/locations/L/customJobs/1" does not exist.'; also for another kind or location,
- * and if it was deleted. */
+/* Reads the job of a resource. NOT_FOUND: 'The CustomJob "projects/P/locations/L/customJobs/1" does not exist.'; also
+ * for another kind or location, and if it was deleted. */
 enum status resource_get(struct store *store, const struct resource *resource, struct job **ret_job,
 			 struct error *err);
 /* As job_cancel(). NOT_FOUND. */
@@ -38,8 +38,8 @@ enum status resource_cancel(struct store *store, const struct resource *resource
  * FAILED_PRECONDITION while the job has not ended. NOT_FOUND. @ret_operation: operation_deinit(). */
 enum status resource_delete(struct store *store, const struct resource *resource,
 			    struct operation *ret_operation, struct error *err);
-/* Newest first. @filter: display_name, state, create_time, update_time, start_time, end_time and labels.KEY in the grammar
- * of store/filter/filter.h. INVALID_ARGUMENT: field filter or page_token. */
+/* Reads a page, newest first. @filter: display_name, state, create_time, update_time, start_time, end_time and
+ * labels.KEY in the grammar of store/filter/filter.h. INVALID_ARGUMENT: field filter or page_token. */
 enum status resource_list_page(struct store *store, const struct resource *resource, const char *filter,
 			       unsigned page_size, const char *page_token, struct job_list *ret_list,
 			       struct error *err);

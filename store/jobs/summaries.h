@@ -31,7 +31,7 @@ struct summary_list {
 void summary_list_deinit(struct summary_list *list);
 #define AUTO_SUMMARY_LIST __attribute__((cleanup(summary_list_deinit)))
 
-/* "jobs", "customJobs", "hyperparameterTuningJobs", "trainingPipelines": the collection for clients. */
+/* Returns the collection for clients: "jobs", "customJobs", "hyperparameterTuningJobs" or "trainingPipelines". */
 const char *summary_family(const struct job_summary *job);
 
 /* The number of results of summary_family(), and each by number. */
@@ -45,8 +45,9 @@ struct job_counts {
 };
 enum status summary_count(struct store *store, struct job_counts *ret_counts, struct error *err);
 
-/* Newest first. @project: NULL: of all. @filter: family, project, location, id, displayName, state, createTime, startTime,
- * endTime and labels.KEY in the grammar of store/filter/filter.h. INVALID_ARGUMENT: field filter or page_token. */
+/* Reads a page, newest first. @project: NULL: of all. @filter: family, project, location, id, displayName, state,
+ * createTime, startTime, endTime and labels.KEY in the grammar of store/filter/filter.h. INVALID_ARGUMENT: field filter or
+ * page_token. */
 enum status summary_list_page(struct store *store, const char *project, const char *filter,
 			      unsigned page_size, const char *page_token, struct summary_list *ret_list,
 			      struct error *err);

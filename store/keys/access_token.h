@@ -24,10 +24,10 @@ struct access_token {
 	char scopes[ACCESS_TOKEN_SCOPES_MAX]; /* separated by spaces */
 };
 
-/* INVALID_ARGUMENT: the token would be longer than ACCESS_TOKEN_SIZE. */
+/* Makes the text of a token. INVALID_ARGUMENT: the token would be longer than ACCESS_TOKEN_SIZE. */
 enum status access_token_make(const struct store *store, const struct access_token *token,
 			      char ret_text[ACCESS_TOKEN_SIZE], struct error *err);
-/* UNAUTHENTICATED: the text is not a token of trainyard, or it has expired at @now_s. */
+/* Reads and verifies a token. UNAUTHENTICATED: the text is not a token of trainyard, or it has expired at @now_s. */
 enum status access_token_read(const struct store *store, const char *text, int64_t now_s,
 			      struct access_token *ret_token, struct error *err);
 /* True if @text has the form of trainyard's tokens. Other tokens, such as a developer's real one, are not checked. */

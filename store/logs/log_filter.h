@@ -15,8 +15,8 @@ struct log_filter {
 	struct filter_node of_trial[4]; /* see log_filter_add_trial() */
 };
 
-/* INVALID_ARGUMENT: the text says where. Applies the margin of log_query_run(): @now_ns, or 0 if the query's order does
- * not allow it. @text is kept by reference. */
+/* Reads a filter. INVALID_ARGUMENT: the text says where. Applies the margin of log_query_run(): @now_ns, or 0 if the
+ * query's order does not allow it. @text is kept by reference. */
 enum status log_filter_init(struct log_filter *filter, const char *text, int64_t now_ns, int64_t ahead_ns,
 			    struct error *err);
 void log_filter_deinit(struct log_filter *filter);

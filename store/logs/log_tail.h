@@ -23,7 +23,7 @@ struct log_tail_spec {
 	const char *cursor;
 };
 
-/* INVALID_ARGUMENT: bad filter or cursor. */
+/* Opens a tail. INVALID_ARGUMENT: bad filter or cursor. */
 enum status log_tail_open(struct store *store, const struct log_tail_spec *spec, struct log_tail **ret_tail,
 			  struct error *err);
 void log_tail_close(struct log_tail *tail);

@@ -23,8 +23,8 @@ enum status logs_writer_open(const char *path, const char *instance, struct job_
 			     struct progress_board *progress, const struct clock *clock, struct logs_writer **ret_writer, struct error *err);
 void logs_writer_close(struct logs_writer *writer);
 
-/* False: the queue is full, or there is no memory for a record of more than 64 KiB; on_room() is called when the offer
- * can be repeated. */
+/* Offers a record to the queue. False: the queue is full, or there is no memory for a record of more than 64 KiB;
+ * on_room() is called when the offer can be repeated. */
 bool logs_writer_offer(struct logs_writer *writer, const struct log_record *record);
 /* Offers a row of the outbox, which is accepted even if the queue is full. False: there is no memory for a record of
  * more than 64 KiB. */

@@ -75,7 +75,7 @@ struct part {
  * upload_finish(). @number is from 1 to PART_NUMBER_MOST. */
 enum status part_begin(struct objects *objects, const struct assembly_key *key, unsigned number,
 		       struct upload **ret_upload, struct error *err);
-/* INVALID_ARGUMENT: a checksum does not match. */
+/* Ends the upload of a part. INVALID_ARGUMENT: a checksum does not match. */
 enum status part_finish(struct upload *upload, struct part *ret_part, struct error *err);
 
 struct part_page {

@@ -24,7 +24,7 @@ struct blob_writer {
 void blob_writer_init(struct blob_writer *writer, const struct blob_files *files, int64_t blob);
 /* Opens the file, which may have earlier bytes. Harmless if it is open. */
 enum status blob_writer_open(struct blob_writer *writer, struct error *err);
-/* RESOURCE_EXHAUSTED, UNAVAILABLE: some of the bytes may be written, see blob_writer_end(). */
+/* Adds the bytes to the file. RESOURCE_EXHAUSTED, UNAVAILABLE: some of them may be written, see blob_writer_end(). */
 enum status blob_writer_write(struct blob_writer *writer, const char *data, size_t length, struct error *err);
 int64_t blob_writer_end(const struct blob_writer *writer);
 /* Writes all bytes, completes the checksums, ends the thread, closes the file. */

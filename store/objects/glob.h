@@ -12,7 +12,7 @@
 
 struct glob;
 
-/* INVALID_ARGUMENT: it is not a pattern. */
+/* Reads a pattern. INVALID_ARGUMENT: it is not a pattern. */
 enum status glob_new(const char *pattern, struct glob **ret_glob, struct error *err);
 void glob_free(struct glob *glob);
 DEFINE_AUTO(glob, struct glob *, glob_free)

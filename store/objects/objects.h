@@ -283,10 +283,10 @@ struct session {
 #define AUTO_SESSION __attribute__((cleanup(session_deinit)))
 void session_deinit(struct session *session);
 
-/* @total_bytes -1: unknown. */
+/* Begins a session. @total_bytes -1: unknown. */
 enum status session_begin(struct objects *objects, const struct object_target *target, int64_t total_bytes,
 			  char ret_id[SESSION_ID_SIZE], struct error *err);
-/* NOT_FOUND: it never existed, was cancelled, or is too old. */
+/* Reads a session. NOT_FOUND: it never existed, was cancelled, or is too old. */
 enum status session_get(struct objects *objects, const char *id, struct session *ret_session,
 			struct error *err);
 /* An upload that continues at @offset, at most received_bytes (OUT_OF_RANGE: beyond). Bytes that are there already are

@@ -24,7 +24,7 @@ enum status upload_target_check(struct objects *objects, const struct object_tar
 /* Checks the conditions alone. NOT_FOUND: there is no such bucket. */
 enum status target_look(struct objects *objects, const struct object_target *target, struct error *err);
 
-/* INVALID_ARGUMENT with Cloud Storage's text: the checksum does not match. */
+/* Compares the checksum with the wanted one. INVALID_ARGUMENT with Cloud Storage's text: they differ. */
 enum status crc32c_check(const struct upload_target *wanted, uint32_t crc32c, struct error *err);
 
 /* The checksums of an upload with a writer of its own, when it has all bytes. INVALID_ARGUMENT as above. */
