@@ -137,6 +137,13 @@ static enum status option_take(struct invocation *invocation, const char *const 
 	return STATUS_OK;
 }
 
+/* Returns the name of the first word: "DIR", "JOB". The caller frees it. */
+static char *word_name(const char *words)
+{
+	words += strspn(words, "[");
+	return memory_strndup(words, strcspn(words, " ./[]"));
+}
+
 /* Returns how many bytes of @words name needed ones: those before " [". */
 static int words_needed(const char *words)
 {
@@ -155,11 +162,15 @@ static enum status words_check(const struct invocation *invocation, struct error
 	if (invocation->word_count < verb->least)
 		return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%.*s is missing", words_needed(verb->words),
 				 verb->words);
-	for (size_t i = 0; verb->names_jobs && i < invocation->word_count; i++)
-		if (!*invocation->words[i])
-			return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "JOB is empty");
 	if (verb->word_values && invocation->word_count)
 		return value_check(verb->word_values, "", invocation->words[0], err);
+	/* Verbs with different words have messages of their own. */
+	for (size_t i = 0; (verb->names_jobs || verb->most == 1) && i < invocation->word_count; i++)
+		if (!*invocation->words[i]) {
+			AUTO(string) char *name = word_name(verb->words);
+
+			return error_set(err, STATUS_INVALID_ARGUMENT, NULL, "%s is empty", name);
+		}
 	return STATUS_OK;
 }
 

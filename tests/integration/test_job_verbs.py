@@ -139,11 +139,14 @@ def test_a_replica_that_there_is_not_is_told(narrow_yard, crowd):
     assert not verb(narrow_yard, "logs", crowd["hyperparameterTuningJobs"], "--replica", "workerpool0-0")
 
 
-def test_an_empty_job_is_told(narrow_yard):
+def test_an_empty_word_is_told(narrow_yard):
     """Fails with: words_check() that takes empty words: "Method not found: GET /_trainyard/v1/jobs/."."""
     for words in (["logs", ""], ["why", ""], ["describe", ""], ["wait", "@last", ""], ["shell", ""], ["shell", "/worker-1"], ["rerun", ""],
                   ["cancel", ""], ["delete", ""], ["study", ""], ["ui", ""]):
-        assert "JOB is empty" in verb(narrow_yard, *words, code=2), words
+        assert "trainyard: JOB is empty" in verb(narrow_yard, *words, code=2), words
+    for word, name in [("export", "DIR"), ("import", "DIR"), ("submit", "FILE"), ("run", "IMAGE")]:
+        assert f"trainyard: {name} is empty" in verb(narrow_yard, word, "", code=2)
+    assert '"" is not one of bash' in verb(narrow_yard, "completion", "", code=2)
 
 
 def test_a_wait_without_time_only_looks(narrow_yard, crowd):
