@@ -64,7 +64,7 @@ static void target_write(struct text *text, const char *path, const char *agent)
 		text_printf(text, "\n%*s", INDENT, "");
 	text_one_line(text, path, room);
 	text_one_line(&client, agent, AGENT_SHOWN);
-	if (!client.length || (width && utf8_count(path) + 2 + utf8_count(client.data) > room))
+	if (!client.length || (width && text_columns(path) + 2 + text_columns(client.data) > room))
 		return;
 	text_printf(text, "  %s%s%s", terminal_style(stdout, STYLE_DIM), client.data,
 		    terminal_style(stdout, STYLE_NONE));

@@ -64,7 +64,7 @@ static void widths_measure(const struct table *table, struct layout *layout)
 			continue;
 		layout->widths[i] = (unsigned)strlen(column->title);
 		for (size_t cell = i; cell < table->cell_count; cell += layout->count) {
-			const unsigned wide = (unsigned)utf8_count(table->cells[cell].text);
+			const unsigned wide = text_columns(table->cells[cell].text);
 
 			if (wide > layout->widths[i])
 				layout->widths[i] = wide;
@@ -101,13 +101,17 @@ static void widths_fit(const struct table *table, struct layout *layout, unsigne
 static void cell_write(struct text *text, const struct layout *layout, const struct table_column *column,
 		       unsigned width, bool last, const struct table_cell *cell)
 {
-	const unsigned length = (unsigned)utf8_count(cell->text);
-	const unsigned pad = length < width ? width - length : 0;
+	struct text shown AUTO_TEXT = { 0 };
+	unsigned length, pad;
 
+	text_one_line(&shown, cell->text, width);
+	text_puts(&shown, "");
+	length = text_columns(shown.data);
+	pad = length < width ? width - length : 0;
 	if (column->right)
 		text_printf(text, "%*s", (int)pad, "");
 	text_puts(text, cell->style ? layout->sequences[cell->style] : "");
-	text_one_line(text, cell->text, width);
+	text_puts(text, shown.data);
 	text_puts(text, cell->style ? layout->sequences[STYLE_NONE] : "");
 	if (!last)
 		text_printf(text, "%*s", (int)((column->right ? 0 : pad) + GAP), "");

@@ -2,6 +2,7 @@
 #include "daemon/cli/terminal.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -135,29 +136,79 @@ void moment_append(struct text *text, const char *time)
 	text_puts(text, moment);
 }
 
-/* Returns the length in bytes of the first @count characters of valid UTF-8. */
-static size_t characters_end(const char *text, unsigned count)
-{
-	size_t at = 0;
+/* Characters that do not take one column: East Asian letters and emoji take two, accents that follow their letter take
+ * none. In rising order. Source: Unicode 15, EastAsianWidth.txt (W and F) and DerivedGeneralCategory.txt (Mn and Me),
+ * by blocks. Choice: no other vowel signs; the C library has its table only for locales that are installed. */
+static const struct {
+	uint32_t first, last;
+	unsigned columns;
+} wide_characters[] = {
+	{ 0x0300, 0x036f, 0 },	 { 0x0483, 0x0489, 0 },	  { 0x0591, 0x05bd, 0 },   { 0x064b, 0x065f, 0 },
+	{ 0x0e34, 0x0e3a, 0 },	 { 0x0e47, 0x0e4e, 0 },	  { 0x1100, 0x115f, 2 },   { 0x1ab0, 0x1aff, 0 },
+	{ 0x1dc0, 0x1dff, 0 },	 { 0x200b, 0x200f, 0 },	  { 0x20d0, 0x20ff, 0 },   { 0x231a, 0x231b, 2 },
+	{ 0x23e9, 0x23ec, 2 },	 { 0x23f0, 0x23f0, 2 },	  { 0x23f3, 0x23f3, 2 },   { 0x2614, 0x2615, 2 },
+	{ 0x26a1, 0x26a1, 2 },	 { 0x2705, 0x2705, 2 },	  { 0x270a, 0x270b, 2 },   { 0x2728, 0x2728, 2 },
+	{ 0x274c, 0x274c, 2 },	 { 0x274e, 0x274e, 2 },	  { 0x2753, 0x2757, 2 },   { 0x2795, 0x2797, 2 },
+	{ 0x2b50, 0x2b55, 2 },	 { 0x2e80, 0x303e, 2 },	  { 0x3041, 0x3098, 2 },   { 0x3099, 0x309a, 0 },
+	{ 0x309b, 0x4dbf, 2 },	 { 0x4e00, 0xa4cf, 2 },	  { 0xa960, 0xa97f, 2 },   { 0xac00, 0xd7a3, 2 },
+	{ 0xf900, 0xfaff, 2 },	 { 0xfe00, 0xfe0f, 0 },	  { 0xfe10, 0xfe19, 2 },   { 0xfe20, 0xfe2f, 0 },
+	{ 0xfe30, 0xfe6f, 2 },	 { 0xff01, 0xff60, 2 },	  { 0xffe0, 0xffe6, 2 },   { 0x16fe0, 0x18cff, 2 },
+	{ 0x1b000, 0x1b2ff, 2 }, { 0x1f200, 0x1f265, 2 }, { 0x1f300, 0x1f64f, 2 }, { 0x1f680, 0x1f6ff, 2 },
+	{ 0x1f900, 0x1faff, 2 }, { 0x20000, 0x3fffd, 2 }, { 0xe0100, 0xe01ef, 0 },
+};
 
-	while (text[at] && count--)
-		for (at++; (text[at] & 0xc0) == 0x80; at++)
-			;
+/* Returns the columns of the first character of valid UTF-8; *ret_bytes: its length. */
+static unsigned character_columns(const char *text, size_t *ret_bytes)
+{
+	const unsigned char first = (unsigned char)*text;
+	uint32_t letter = first < 0x80 ? first : first < 0xe0 ? first & 0x1f : first < 0xf0 ? first & 0xf : first & 0x7;
+	size_t at = 1;
+
+	for (; (text[at] & 0xc0) == 0x80; at++)
+		letter = letter << 6 | (text[at] & 0x3f);
+	*ret_bytes = at;
+	for (size_t i = 0; i < sizeof(wide_characters) / sizeof(wide_characters[0]); i++)
+		if (letter <= wide_characters[i].last)
+			return letter >= wide_characters[i].first ? wide_characters[i].columns : 1;
+	return 1;
+}
+
+/* Returns the length in bytes of the first characters that fit in @most columns; *ret_columns: theirs. */
+static size_t columns_end(const char *text, unsigned most, unsigned *ret_columns)
+{
+	size_t at = 0, bytes;
+
+	for (*ret_columns = 0; text[at]; at += bytes) {
+		const unsigned wide = character_columns(text + at, &bytes);
+
+		if (*ret_columns + wide > most)
+			break;
+		*ret_columns += wide;
+	}
 	return at;
+}
+
+unsigned text_columns(const char *text)
+{
+	unsigned columns;
+
+	columns_end(text, UINT_MAX, &columns);
+	return columns;
 }
 
 void text_one_line(struct text *text, const char *reported, unsigned most)
 {
 	struct text clean AUTO_TEXT = { 0 };
+	unsigned columns;
 
 	text_clean(&clean, reported, strlen(reported));
 	text_puts(&clean, "");
 	text_make_harmless(clean.data);
-	if (!most || utf8_count(clean.data) <= most) {
+	if (!most || text_columns(clean.data) <= most) {
 		text_puts(text, clean.data);
 		return;
 	}
-	text_append(text, clean.data, characters_end(clean.data, most - 1));
+	text_append(text, clean.data, columns_end(clean.data, most - 1, &columns));
 	text_puts(text, "…");
 }
 
@@ -172,7 +223,7 @@ void words_wrap(struct text *text, const char *reported, unsigned indent, unsign
 		unsigned wide;
 
 		text_one_line(&clean, word, 0);
-		wide = (unsigned)utf8_count(clean.data);
+		wide = text_columns(clean.data);
 		if (width && column > indent && column + 1 + wide > width) {
 			text_printf(text, "\n%*s", (int)indent, "");
 			column = indent;

@@ -36,8 +36,11 @@ void moment_append(struct text *text, const char *time);
 /* Returns the wall time in @time in microseconds; @otherwise if @time is NULL or malformed. */
 int64_t time_read(const char *time, int64_t otherwise);
 
-/* Appends a text of the daemon as one line without control characters, cut to @most characters, the last of them "…";
- * @most 0: never cut. */
+/* Returns how many columns of a terminal valid UTF-8 takes, without control characters: those of East Asia take two. */
+unsigned text_columns(const char *text);
+
+/* Appends a text of the daemon as one line without control characters, cut to @most columns, the last of them "…"; @most
+ * 0: never cut. */
 void text_one_line(struct text *text, const char *reported, unsigned most);
 
 /* Appends @reported, wrapped to the width of the terminal on stdout. All lines except the first are indented by @indent;

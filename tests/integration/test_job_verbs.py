@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import time
 import types
+import unicodedata
 
 import pytest
 
@@ -176,6 +177,25 @@ def test_the_table_fits_the_terminal(narrow_yard, crowd):
     assert "\033[33mRUNNING" in said
     said, code = on_terminal(narrow_yard, "jobs", "--watch", until="crowd-line")
     assert code < 0 and said.count("\033[H\033[J") >= 1
+
+
+def columns_of(line):
+    return sum(0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in line)
+
+
+def test_wide_letters_fit_the_terminal(narrow_yard, crowd):
+    """Fails with: text_columns() that counts characters: rows had 15 columns more than the terminal, and the next column was elsewhere."""
+    names = [last_part(Vertex(narrow_yard).create(custom_job("exit 0", name=name))["name"])
+             for name in ("日本語の名前がとても長いジョブ", "cafe\u0301 👍 日本")]
+    for columns in (40, 60, 80, 120):
+        said, code = on_terminal(narrow_yard, "jobs", columns=columns, env={"NO_COLOR": "1"})
+        rows = said.splitlines()
+        wide = [row for row in rows if "日本" in row]
+        assert code == 0 and len(wide) == 2 and all(columns_of(row) <= columns for row in rows), said
+        assert {columns_of(row[:row.index("custom")]) for row in wide} == {rows[0].index("KIND")}, said
+    said, _ = on_terminal(narrow_yard, "wait", "日本語", "--timeout", "0", columns=40)
+    assert all(columns_of(line) <= 40 for line in re.split(r"[\r\n]|\033\[K", said)), said
+    verb(narrow_yard, "cancel", *names)
 
 
 def test_a_name_drives_no_terminal(narrow_yard, crowd):
