@@ -41,12 +41,18 @@ static inline int main_usage_error(const char *command, const struct error *err)
 	return EXIT_USAGE;
 }
 
-/* Writes all of @text to stdout. */
-static inline int main_output(const struct text *text)
+/* To be called after the last output on stdout: returns EXIT_GOOD, or EXIT_FAILED after printing that some was lost. */
+static inline int main_printed(void)
 {
-	if (fwrite(text->data ? text->data : "", 1, text->length, stdout) == text->length &&
-	    fflush(stdout) == 0)
+	if (fflush(stdout) == 0 && !ferror(stdout))
 		return EXIT_GOOD;
 	fprintf(stderr, "trainyard: the output could not be written\n");
 	return EXIT_FAILED;
+}
+
+/* Writes all of @text to stdout. */
+static inline int main_output(const struct text *text)
+{
+	fwrite(text->data ? text->data : "", 1, text->length, stdout);
+	return main_printed();
 }

@@ -151,7 +151,7 @@ static bool other_wait(const char *state_dir, const struct start *start, struct 
 static int runs_already_report(const struct address *address)
 {
 	sentence_print(stdout, "trainyard already runs at %s (process %d)", address->url, (int)address->pid);
-	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+	return main_printed();
 }
 
 static int daemon_start(const struct config *config, struct start *start)
@@ -169,7 +169,7 @@ static int daemon_start(const struct config *config, struct start *start)
 	case READY:
 		sentence_print(stdout, "trainyard runs at %s (process %d, state in %s, log in %s)", line.url,
 			       (int)start->pid, config->state_dir, start->log_path.data);
-		return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+		return main_printed();
 	case READY_NEVER:
 		break;
 	case READY_NOT_YET:
@@ -232,7 +232,7 @@ int stop_main(struct invocation *invocation)
 		return main_failure(&err);
 	if (!pid) {
 		sentence_print(stdout, "no daemon runs on %s", state_dir);
-		return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+		return main_printed();
 	}
 	if (kill(pid, SIGTERM) != 0 && errno != ESRCH) {
 		error_set(&err, STATUS_FAILED_PRECONDITION, NULL,
@@ -247,7 +247,7 @@ int stop_main(struct invocation *invocation)
 		return EXIT_TIMED_OUT;
 	}
 	printf("trainyard has ended\n");
-	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+	return main_printed();
 }
 
 /* ---- status ---- */
@@ -415,7 +415,7 @@ static int status_show(const struct invocation *invocation, struct client *clien
 		json_object_set_new(health, "endpoint", json_string(client_endpoint(client)));
 		return json_print(health);
 	}
-	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+	return main_printed();
 }
 
 /* Returns true if jobs can run: the engine of at least one node answers. */

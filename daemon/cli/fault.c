@@ -120,7 +120,7 @@ static int fault_add(const struct invocation *invocation, struct client *client)
 	if (invocation_prints(invocation, "json"))
 		return json_print(answer);
 	printf("%s\n", json_text_at(answer, "id"));
-	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+	return main_printed();
 }
 
 static int fault_list(const struct invocation *invocation, struct client *client)

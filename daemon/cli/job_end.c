@@ -74,7 +74,7 @@ static int jobs_do(const struct invocation *invocation, job_step step)
 		else if (outcome)
 			failed = outcome;
 	}
-	if (fflush(stdout) != 0)
+	if (main_printed() != EXIT_GOOD)
 		failed = EXIT_FAILED;
 	return exit_code ? exit_code : failed;
 }

@@ -155,7 +155,7 @@ static int plan_show(const struct invocation *invocation, struct client *client,
 	if (client_call(client, "POST", path.data, job->body, &plan, &err))
 		return ask_failure(client, &err) == EXIT_UNREACHED ? EXIT_UNREACHED : EXIT_NOT_STARTED;
 	plan_print(plan);
-	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+	return main_printed();
 }
 
 int submit_main(struct invocation *invocation)

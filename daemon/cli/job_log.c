@@ -492,6 +492,8 @@ int log_print(struct client *client, const json_t *job, const struct log_options
 	}
 	if (printing.lines.broken)
 		exit_code = EXIT_FAILED;
+	if (ferror(stdout))
+		exit_code = main_printed();
 	if (printing.pattern)
 		regfree(printing.pattern);
 	json_lines_deinit(&printing.lines);

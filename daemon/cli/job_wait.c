@@ -283,6 +283,8 @@ int wait_main(struct invocation *invocation)
 	wait.wanted = invocation_value(invocation, "for");
 	wait.jobs = memory_calloc(invocation->word_count, sizeof(*wait.jobs));
 	exit_code = jobs_await(&wait, timeout_us);
+	if (ferror(stdout))
+		exit_code = main_printed();
 	for (size_t i = 0; i < invocation->word_count; i++) {
 		free(wait.jobs[i].name);
 		free(wait.jobs[i].id);

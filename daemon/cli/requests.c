@@ -136,5 +136,5 @@ int requests_main(struct invocation *invocation)
 		text_printf(&path, "&tail=%lld", (long long)tail);
 	if (client_read(client, path.data, json_lines_take, &lines, &err))
 		return ask_failure(client, &err);
-	return lines.broken ? EXIT_FAILED : EXIT_GOOD;
+	return lines.broken ? EXIT_FAILED : main_printed();
 }

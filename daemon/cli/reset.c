@@ -59,7 +59,7 @@ static int steps_take(struct client *client, int64_t limit_us)
 	progress_clear();
 	printf("removed: %lld job%s, %lld object%s\n", (long long)jobs, jobs == 1 ? "" : "s",
 	       (long long)objects, objects == 1 ? "" : "s");
-	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+	return main_printed();
 }
 
 int reset_main(struct invocation *invocation)

@@ -89,7 +89,7 @@ static int folder_read(struct client *client, const char *folder, const char *ma
 	}
 	size_append(&size, transfer.bytes);
 	printf("%s of state are in %s\n", size.data, folder);
-	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+	return main_printed();
 }
 
 /* True for an empty directory, which an export may replace. */
@@ -214,7 +214,7 @@ static int import_report(const json_t *answer)
 	if (unfinished)
 		printf("%lld of the jobs had not ended and %s again\n", unfinished,
 		       unfinished == 1 ? "begins" : "begin");
-	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+	return main_printed();
 }
 
 /* False: the user says no. */

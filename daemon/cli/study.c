@@ -284,7 +284,7 @@ static int csv_print(struct client *client, const json_t *job)
 	path_write(&path, job, "?format=csv");
 	if (client_read(client, path.data, csv_take, NULL, &err))
 		return ask_failure(client, &err);
-	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+	return main_printed();
 }
 
 static int study_print(const struct invocation *invocation, const json_t *job, const json_t *study)

@@ -105,7 +105,7 @@ static int link_show(const struct invocation *invocation, const struct client *c
 		text_percent(&link, token ? token : "", URL_UNRESERVED);
 		printf("%s\n", link.data);
 	}
-	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
+	return main_printed();
 }
 
 int ui_main(struct invocation *invocation)

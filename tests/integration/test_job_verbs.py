@@ -166,6 +166,19 @@ def test_a_dead_daemon_that_the_environment_names_is_told(narrow_yard):
     assert verb(dead, "jobs", "-o", "name", "--endpoint", narrow_yard.base) == verb(narrow_yard, "jobs", "-o", "name")
 
 
+def test_output_that_is_lost_is_told(narrow_yard, crowd):
+    """Fails with: fflush() alone at the end of commands: status, plan and csv ended with 1 and no word, logs and requests with 0."""
+    def full(*words):
+        with open("/dev/full", "w") as out:
+            return subprocess.run([program(), *words], stdout=out, stderr=subprocess.PIPE, text=True, timeout=60, env=environment(narrow_yard))
+    for words in (["jobs"], ["status"], ["requests", "--tail", "3"], ["logs", crowd["runs"], "--replica", "service"],
+                  ["study", crowd["hyperparameterTuningJobs"], "--csv"], ["wait", crowd["runs"], "--for", "RUNNING"],
+                  ["fault", "add", "exit", "exitCode=3", "job=none"]):
+        done = full(*words)
+        assert "the output could not be written" in done.stderr and done.returncode == 1, (words, done)
+    verb(narrow_yard, "fault", "rm", "all")
+
+
 def test_the_table_fits_the_terminal(narrow_yard, crowd):
     """Fails with: widths_fit() that returns at once: lines had 130 characters."""
     for columns in (60, 80, 120):
