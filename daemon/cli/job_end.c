@@ -43,17 +43,37 @@ static enum status job_delete(struct client *client, const json_t *job, const ch
 	return client_call(client, "DELETE", path.data, NULL, NULL, err);
 }
 
-static int job_do(const struct invocation *invocation, struct client *client, const char *reference,
-		  job_step step)
+/* Finds all jobs before anything is done to them: once "a" is deleted, a second "a" is the beginning of another name.
+ * *ret_failed: the exit code for words that name no job. Returns EXIT_UNREACHED if no daemon answers. */
+static int jobs_ask(const struct invocation *invocation, struct client *client, json_t *jobs, int *ret_failed)
+{
+	for (size_t i = 0; i < invocation->word_count; i++) {
+		AUTO(json) json_t *job = NULL;
+		const int outcome = ask_job(invocation, client, invocation->words[i], &job);
+		const json_t *other;
+		size_t index;
+
+		if (outcome == EXIT_UNREACHED)
+			return outcome;
+		if (outcome) {
+			*ret_failed = outcome;
+			continue;
+		}
+		json_array_foreach(jobs, index, other)
+			if (json_equal(json_object_get(other, "name"), json_object_get(job, "name")))
+				break;
+		if (index == json_array_size(jobs))
+			json_array_append(jobs, job);
+	}
+	return EXIT_GOOD;
+}
+
+static int job_do(struct client *client, const json_t *job, job_step step)
 {
 	struct error err AUTO_ERROR = { 0 };
-	AUTO(json) json_t *job = NULL;
 	struct text title AUTO_TEXT = { 0 };
 	const char *done = NULL;
-	const int exit_code = ask_job(invocation, client, reference, &job);
 
-	if (exit_code)
-		return exit_code;
 	if (step(client, job, &done, &err))
 		return ask_failure(client, &err);
 	job_title_write(&title, job);
@@ -64,10 +84,13 @@ static int job_do(const struct invocation *invocation, struct client *client, co
 static int jobs_do(const struct invocation *invocation, job_step step)
 {
 	AUTO(client) struct client *client = NULL;
+	AUTO(json) json_t *jobs = json_array();
 	int exit_code = ask_open(invocation, &client), failed = EXIT_GOOD;
 
-	for (size_t i = 0; !exit_code && i < invocation->word_count; i++) {
-		const int outcome = job_do(invocation, client, invocation->words[i], step);
+	if (!exit_code)
+		exit_code = jobs_ask(invocation, client, jobs, &failed);
+	for (size_t i = 0; !exit_code && i < json_array_size(jobs); i++) {
+		const int outcome = job_do(client, json_array_get(jobs, i), step);
 
 		if (outcome == EXIT_UNREACHED)
 			exit_code = outcome;

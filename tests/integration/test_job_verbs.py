@@ -338,6 +338,16 @@ def test_delete_takes_away_what_vertex_deletes(yard):
     verb(yard, "wait", running, code=4)
 
 
+def test_delete_takes_a_job_that_is_named_twice_once(yard):
+    """Fails with: jobs_do() that finds a job after the one before is deleted: its name was the beginning of the other's."""
+    first, other = (last_part(Vertex(yard).create(custom_job("exit 0", name=name))["name"]) for name in ("twice", "twice-more"))
+    verb(yard, "wait", first, other)
+    said = verb(yard, "delete", "twice", "twice", first)
+    assert said == f"twice ({first}) is deleted\n"
+    assert yard.get(f"{JOBS}/{first}").status == 404 and yard.get(f"{JOBS}/{other}").status == 200
+    verb(yard, "delete", "@last", "@last")
+
+
 COUNTS = "i=0; while [ $i -lt 3000 ]; do echo line $i; i=$((i+1)); [ $((i % 300)) -ne 0 ] || sleep 0.05; done"
 
 
