@@ -34,6 +34,7 @@ enum {
 	START_US = 120000000,
 	STOP_WAIT_MS = 120000,
 	LOOK_MS = 100,
+	ONE_LOOK_US = 1000000,
 	WAIT_US = 60000000,
 };
 
@@ -472,7 +473,7 @@ int status_main(struct invocation *invocation)
 		if (exit_code)
 			return exit_code;
 		last = !waits || left_us <= LOOK_MS * INT64_C(1000);
-		client_limit(client, left_us);
+		client_limit(client, limit_us ? left_us : ONE_LOOK_US); /* 0: looks once */
 		exit_code = status_look(invocation, client, last, &ready);
 		is_late = client_is_late(client);
 		if (!ready && !last)

@@ -129,7 +129,7 @@ static const struct verb daemon_verbs[] = {
 	  .options = OPTIONS({ .name = "wait", .help = "wait until it serves and reaches its engine" },
 			     { .name = "timeout",
 			       .hint = "TIME",
-			       .help = "how long at most: 30s, 2m (default 60s); then exit 124" }),
+			       .help = "how long at most: 30s, 2m; 0 only looks (default 60s); then exit 124" }),
 	  .detail =
 		  "Exit codes: 0 it serves, 1 another program answers or the token is wrong, 3 no daemon answers,\n"
 		  "124 it took longer than --timeout.\n",
