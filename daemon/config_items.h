@@ -19,7 +19,7 @@ struct config_item {
 	unsigned commands;       /* bits of enum config_command */
 	const char *placeholder; /* "SECONDS"; NULL for a flag */
 	const char *otherwise;   /* the default; NULL: none, or a computed one */
-	char *(*compute)(void);  /* computes the default; the caller's */
+	char *(*compute)(void);  /* computes the default; the caller frees it */
 	const char *
 		/* the environment variable from which the default is computed, named in errors; NULL: none */
 		compute_from;

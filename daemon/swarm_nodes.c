@@ -77,7 +77,7 @@ void swarm_nodes_list(const struct swarm *swarm, const char *own, const char *ma
 			node_list(&swarm->nodes[i], manager_url, config);
 }
 
-/* The labels that --place can name; the caller's. */
+/* Returns the labels that --place can name; owned by the caller. */
 static json_t *labels_take(const struct swarm_node *node)
 {
 	json_t *labels = json_object(), *value;

@@ -85,7 +85,7 @@ enum status jobs_add(struct scheduler *scheduler, struct job *row, struct error 
 	job_run_touch(run);
 	reported_share(scheduler, run);
 	queue_update(scheduler, run);
-	run = NULL; /* the table's */
+	run = NULL; /* now owned by the table */
 	return STATUS_OK;
 }
 

@@ -10,7 +10,7 @@ struct scheduler;
 
 /* A new list: the @deviations that are not in @reported. Pure. */
 json_t *deviations_unreported(const json_t *reported, json_t *deviations);
-/* Adds @fresh, which is stored now, to @reported. NULL: none. */
+/* Adds @fresh, which is stored now, to @reported. @fresh NULL: there are none. */
 void deviations_mark_reported(json_t *reported, json_t *fresh);
 
 /* Gives a trial's run the list that all trials of its tuning job share. */

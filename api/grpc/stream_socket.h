@@ -24,7 +24,7 @@ enum status stream_listen(const char *address, uint16_t port, int *ret_fd, uint1
 bool stream_socket_is_rest(int fd);
 
 struct stream_socket {
-	int fd;               /* the caller's */
+	int fd;               /* the caller closes it */
 	gnutls_session_t tls; /* NULL: without */
 };
 

@@ -23,7 +23,7 @@ enum { CUSTOM_HEADERS_MAX_BYTES = 12 << 10 };
 struct media {
 	struct object_reader *reader;
 	int64_t at, end;
-	struct gunzip *gunzip; /* NULL: as they are stored */
+	struct gunzip *gunzip; /* NULL: the bytes are sent as they are stored */
 };
 
 static void media_free(struct media *media)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* api/storage/messages.h: the messages of the Cloud Storage JSON API, as far as trainyard has its methods. Clients may
- * write a resource's fields without FIELD_OUTPUT_ONLY.
+ * write those fields of a resource that do not have the flag FIELD_OUTPUT_ONLY.
  * Source: https://cloud.google.com/storage/docs/json_api/v1 (read 2026-11-22) */
 #include "api/message/message.h"
 

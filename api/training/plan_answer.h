@@ -15,7 +15,7 @@ struct plan;
 
 /* The parts that depend on the job's family. Borrowed. */
 struct plan_report {
-	const char *name;    /* the job's */
+	const char *name;    /* the name of the job */
 	bool name_drawn;     /* the id is drawn for each job, so this one is an example */
 	const json_t *input; /* the input that @namer reads */
 	pool_field_namer namer;

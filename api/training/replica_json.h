@@ -3,7 +3,7 @@
 /* api/training/replica_json.h: JSON about the replicas of a job and their deviations from the cloud, beyond the
  * service's own messages. Numbers are JSON numbers, not strings, because no client library reads these answers.
  *
- * Pure. Thread: any. Results are the caller's. */
+ * Pure. Thread: any. The caller owns the results. */
 #include <jansson.h>
 
 #include "scheduler/plan/plan.h"

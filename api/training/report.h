@@ -17,6 +17,6 @@ struct plan;
  * no host, and a trial's job, which is a part of its search's page, have none. A tuning job has,
  * instead of the last two, "trials", newest first, with those members each, and "trialCount". A queued job has "start",
  * see start_estimate.h. A job that was not admitted yet has no limits, no devices, and only the deviations of its
- * request. @ret_report is the caller's. */
+ * request. The caller owns *ret_report. */
 enum status report_make(const struct call *call, const struct job *job, const struct plan *plan,
 			pool_field_namer namer, json_t **ret_report, struct error *err);

@@ -11,13 +11,13 @@
 struct sockaddr_in;
 
 /* Opens a listening socket, non-blocking, on @address (host byte order). It accepts clients that connect through
- * @device; NULL or "": through any device. @port 0: any free port. The descriptor is the caller's. UNAVAILABLE: not
+ * @device; NULL or "": through any device. @port 0: any free port. The caller closes the descriptor. UNAVAILABLE: not
  * possible here. */
 enum status device_socket_open(const char *device, uint32_t address, uint16_t port, int *ret_fd,
 			       struct error *err);
-/* Returns the socket of the next client, non-blocking, the caller's; -1: there is none. *ret_open: false if the endpoint
- * should not be polled for DEVICE_SOCKET_PAUSE_MS, because descriptors or memory are short and poll() would report the
- * same client again at once. */
+/* Returns the socket of the next client, non-blocking, which the caller closes; -1: there is none. *ret_open: false if
+ * the endpoint should not be polled for DEVICE_SOCKET_PAUSE_MS, because descriptors or memory are short and poll() would
+ * report the same client again at once. */
 int device_socket_accept(int endpoint, bool *ret_open);
 
 /* The clients that are served: count addresses from first on (host byte order); a count of 0: all clients. The check is
@@ -41,7 +41,7 @@ struct connection_sink {
 };
 
 /* Opens an endpoint for such connections: device_socket_put() passes them in at *ret_hand, and
- * device_socket_accept_peer() returns them at *ret_endpoint. Both descriptors are the caller's. */
+ * device_socket_accept_peer() returns them at *ret_endpoint. The caller closes both. */
 enum status device_socket_pair(int *ret_endpoint, int *ret_hand, struct error *err);
 /* Passes in a connection. Takes ownership of @fd, and closes it if the endpoint has no room. Thread: any. */
 void device_socket_put(int hand, const struct sockaddr_in *peer, int fd);

@@ -28,7 +28,7 @@ int ask_storage_open(const struct invocation *invocation, struct client **ret_cl
 int ask_failure(const struct client *client, const struct error *err);
 /* Prints @answer as JSON for --output json; returns the exit code. */
 int json_print(const json_t *answer);
-/* Asks /_trainyard/v1/jobs/{job} for the job of @reference. *ret_job is the caller's. Returns EXIT_GOOD, or as
+/* Asks /_trainyard/v1/jobs/{job} for the job of @reference. The caller owns *ret_job. Returns EXIT_GOOD, or as
  * ask_failure(). */
 int ask_job(const struct invocation *invocation, struct client *client, const char *reference,
 	    json_t **ret_job);

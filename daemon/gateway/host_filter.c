@@ -227,7 +227,7 @@ enum status host_filter_open(const struct host_filter_options *options, struct h
 	enum status rc;
 
 	host_filter->options = *options;
-	host_filter->options.device = NULL; /* the caller's */
+	host_filter->options.device = NULL; /* borrowed from the caller only for this call */
 	for (size_t i = 0; i < CLIENTS_MAX; i++)
 		host_filter->clients[i].fd = -1;
 	host_filter->endpoint = host_filter->hand = -1;

@@ -243,7 +243,8 @@ static enum status left_report(const struct sweep_report *report, const struct o
 {
 	for (size_t i = 0; i < list->count; i++)
 		report->reported(report->arg, &list->items[i], removals[i].text);
-	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%zu could not be removed", list->count);
+	return error_set(err, STATUS_FAILED_PRECONDITION, NULL, "%zu of these objects could not be removed",
+			 list->count);
 }
 
 DEFINE_AUTO(removals, struct removal *, free)

@@ -285,8 +285,8 @@ static void injection_append(struct scheduler *scheduler, struct job_run *run,
 	};
 }
 
-/* Records an injection if a rule applies to the context now; else wakes the decision when one may apply by time
- * alone. */
+/* Records an injection if a rule applies to the context now. If one may apply later, merely because time passes, the
+ * next decision is made at that time. */
 static void context_look(struct scheduler *scheduler, struct job_run *run,
 			 const struct fault_context *context)
 {

@@ -17,7 +17,7 @@ struct suggester {
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
 	struct suggestion *asked, *made; /* the oldest first */
-	struct suggestion *current;      /* in neither list: the thread's */
+	struct suggestion *current;      /* the one that the thread makes now; in neither list */
 	bool ending;
 };
 

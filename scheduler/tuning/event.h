@@ -15,7 +15,7 @@
 struct metric_report;
 
 enum event_kind {
-	EVENT_MALFORMED, /* no message at all */
+	EVENT_MALFORMED, /* the bytes are not a protobuf message */
 	EVENT_VERSION,   /* "brain.Event:2": the first record of an event file */
 	EVENT_OTHER,
 };

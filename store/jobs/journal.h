@@ -39,7 +39,7 @@ enum journal_flag {
 struct journal_row {
 	int64_t time_us; /* wall clock; when adding, 0: now */
 	enum journal_kind kind;
-	unsigned attempt; /* when adding, 0: the job's */
+	unsigned attempt; /* when adding, 0: the job's present one */
 	bool of_replica;
 	int role; /* plan.h's enum role */
 	unsigned index, restart;

@@ -209,7 +209,7 @@ def test_a_container_of_somebody_else_keeps_its_network(lost, foreign):
     lost.engine.call("POST", f"/networks/{lost.network}/connect", {"Container": guest})
     said = lost.clean(code=1)
     assert re.match(rf"trainyard: cannot remove network ty-{lost.name}-1: .*active endpoints.*\n"
-                    r"trainyard: 1 could not be removed\n$", said), said
+                    r"trainyard: 1 of these objects could not be removed\n$", said), said
     state = lost.engine.inspect(guest)
     assert state["State"]["Running"] and f"ty-{lost.name}-1" in state["NetworkSettings"]["Networks"]
     lost.engine.call("DELETE", f"/containers/{guest}?force=1")

@@ -175,7 +175,7 @@ static void what_never_goes_is_told_with_the_reason(void **state)
 	rule_set(lab, 1, (struct rule){ "DELETE", 403, "{\"message\":\"has active endpoints\"}" });
 	assert_int_equal(clean(lab, &report, &err), STATUS_FAILED_PRECONDITION);
 	assert_string_equal(report.text.data, "-a1 has active endpoints\n");
-	assert_string_equal(err.text, "1 could not be removed");
+	assert_string_equal(err.text, "1 of these objects could not be removed");
 }
 
 static void an_engine_that_goes_away_ends_it(void **state)
