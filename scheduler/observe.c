@@ -184,8 +184,8 @@ void observe_removal(struct replica_run *replica)
 	replica->in_doubt = false;
 }
 
-/* The replica cannot be reached any more. Output that was not read is lost; if the node comes back before its container
- * is removed, some of it is still read. */
+/* The replica cannot be reached any more. Output that was not read is lost, unless the node is back before the replica of the
+ * next attempt runs: log_pump_line(). */
 static bool replica_lose(const struct job_run *run, struct replica_run *replica, const char *node)
 {
 	const bool ends = replica->end == END_NONE && run->row->outcome == JOB_STATE_UNSPECIFIED;

@@ -19,6 +19,7 @@ struct log_stream {
 	char *project;
 	char task_name[REPLICA_NAME_MAX];
 	bool wraps_lines;
+	unsigned newest; /* the last attempt of which a replica was opened */
 	/* For the container of an attempt and a restart: */
 	unsigned attempt, restart;
 	struct log_position offered;
@@ -130,15 +131,17 @@ void log_pump_open(struct log_pump *pump, const struct plan *plan, int64_t owner
 		   const struct replica_key *key)
 {
 	struct log_stream *log_stream;
-	bool known;
 
 	pthread_mutex_lock(&pump->mutex);
-	known = log_stream_find(pump, key) != NULL;
+	log_stream = log_stream_find(pump, key);
+	if (log_stream && log_stream->newest < key->attempt)
+		log_stream->newest = key->attempt;
 	pthread_mutex_unlock(&pump->mutex);
-	if (known)
+	if (log_stream)
 		return;
 	log_stream = memory_calloc(1, sizeof(*log_stream));
 	log_stream->key = *key;
+	log_stream->newest = key->attempt;
 	log_stream->wraps_lines = dialect_of(plan)->wraps_lines;
 	replica_task_name(plan, key->role, key->index, log_stream->task_name);
 	log_stream->source = replica_log_source(plan, owner, key->role, key->index);
@@ -208,6 +211,8 @@ bool log_pump_line(struct log_pump *pump, const struct replica_line *line)
 
 	pthread_mutex_lock(&pump->mutex);
 	log_stream = log_stream_find(pump, &line->key);
+	if (log_stream && line->key.attempt < log_stream->newest)
+		log_stream = NULL;
 	/* The lock is held during the offer: it keeps the stream alive, and other threads need it only for short
 	 * times. */
 	taken = !log_stream || line_offer(pump, log_stream, line);
