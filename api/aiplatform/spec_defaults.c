@@ -19,6 +19,15 @@ static const char *disk_type(const char *machine_type)
 	return "pd-ssd";
 }
 
+bool spec_disk_is_default(const json_t *pool)
+{
+	const json_t *disk = json_object_get(pool, "diskSpec");
+	const char *type = json_text_at(disk, "bootDiskType");
+
+	return type && json_int_at(disk, "bootDiskSizeGb", 0) == DISK_GB &&
+	       strcmp(type, disk_type(json_text_at(json_object_get(pool, "machineSpec"), "machineType"))) == 0;
+}
+
 static void pool_fill(json_t *pool)
 {
 	const char *type = disk_type(json_text_at(json_object_get(pool, "machineSpec"), "machineType"));

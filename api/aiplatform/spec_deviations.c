@@ -6,6 +6,7 @@
 
 #include "api/aiplatform/prebuilt.h"
 #include "api/aiplatform/rules_parts.h"
+#include "api/aiplatform/spec_defaults.h"
 #include "api/training/parity_warnings.h"
 #include "api/training/regions.h"
 #include "daemon/base/json.h"
@@ -117,6 +118,9 @@ static void report_pool_members(const struct view *view, int index)
 			pool_rows[i].object ? json_object_get(pool, pool_rows[i].object) : pool;
 
 		if (!json_object_get(object, pool_rows[i].member))
+			continue;
+		/* A job that is submitted once more has the disk that the service added. */
+		if (strcmp(pool_rows[i].member, "diskSpec") == 0 && spec_disk_is_default(pool))
 			continue;
 		deviation_add(view->list, WITHOUT_EFFECT, pool_rows[i].code,
 			      pool_field(view, index, pool_rows[i].field, field), "%s", pool_rows[i].text);
