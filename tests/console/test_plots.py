@@ -31,6 +31,22 @@ def assert_on_axes(browser, plot, points, values):
             assert abs(point[axis] - (begins + (value[axis] - low) / (high - low) * (ends - begins))) < 0.2, (plot, axis, point, value)
 
 
+def short(value):
+    """A number as a readout tells it."""
+    return f"{float(f'{value:.6g}'):g}"
+
+
+READOUT = "[...document.querySelectorAll('.readout:not([hidden]) tr')].map((row) => [...row.cells].map((cell) => cell.innerText.trim()).filter(Boolean))"
+
+
+def pointed(browser, plot, x, y):
+    """Moves the pointer to a place of a plot, in its pixels. Returns the rows of the readout that is seen then."""
+    left, top = browser.value(f"(() => {{ const plot = document.querySelector({json.dumps(plot)}); plot.scrollIntoView({{block: 'center'}}); const box = plot.getBoundingClientRect(); return [box.left, box.top]; }})()")
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=left + x, y=top + y)
+    return browser.until(f"(() => {{ const rows = {READOUT}; return rows.length ? rows : null; }})()")
+
+
 def explained(trials, name):
     """The share of the values' variance that lies between quarters of the trials, sorted by one parameter."""
     known = sorted(trials, key=lambda trial: trial["parameters"][name])
@@ -103,7 +119,7 @@ def test_a_search_is_drawn_as_it_went(browser, yard):
     values = {trial["trialId"]: trial["objectiveValue"] for trial in study["trials"]}
     opened(browser, yard, f"jobs/{yard.project}/{name}")
     browser.until("document.querySelectorAll('circle.dot').length === 8")
-    dots = sorted(browser.value("[...document.querySelectorAll('circle.dot')].map((each) => [Number(each.textContent.match(/\\d+/)[0]), each.cx.baseVal.value, each.cy.baseVal.value])"))
+    dots = sorted(browser.value("[...document.querySelectorAll('circle.dot')].map((each) => [Number(each.dataset.trial), each.cx.baseVal.value, each.cy.baseVal.value])"))
     assert [trial for trial, _, _ in dots] == sorted(values)
     (low, y_low), (high, y_high) = ((values[trial], y) for trial, _, y in (max(dots, key=lambda dot: dot[2]), min(dots, key=lambda dot: dot[2])))
     for (_, x, _), (_, after, _) in zip(dots, dots[1:]):
@@ -131,7 +147,13 @@ def test_a_search_is_drawn_as_it_went(browser, yard):
     # The best trial alone is marked, in each plot that marks it and in the table.
     number = str(study["best"]["trialId"])
     assert browser.value("[...document.querySelectorAll('circle.best')].map((each) => each.dataset.trial)") == [number]
-    assert browser.value("[...document.querySelectorAll('path.curve.best')].map((each) => each.textContent.match(/\\d+/)[0])") == [number, number]
+    assert browser.value("[...document.querySelectorAll('path.curve.best')].map((each) => each.dataset.trial ?? each.textContent.match(/\\d+/)[0])") == [number, number]
+    # The readouts tell the dot and the curves at the pointer.
+    at = next(place[2:] for place in by_x if str(place[2]) and place is by_x[0])
+    best_x, best_y = next((x, y) for trial, x, y in dots if str(trial) == number)
+    assert pointed(browser, 'svg[aria-label="Best so far"]', best_x + 2, best_y + 2)[:3] == [["Trial", number], ["accuracy", short(study["best"]["objectiveValue"])], ["x", str(study["best"]["parameters"]["x"])]]
+    told = pointed(browser, 'svg[aria-label="accuracy over x"]', *at)
+    assert (told[1][1], told[2][1]) == (short(by_x[0][1]), str(by_x[0][0]))
     browser.call("Page.removeScriptToEvaluateOnNewDocument", identifier=doctor)
     # A click on a trial opens its own page, and from there its part of the log.
     browser.value("document.querySelector('a[href*=\"trial=\"]').click()")
@@ -252,3 +274,43 @@ def test_scalars_of_several_jobs_are_drawn_over_each_other(browser, yard):
         opened(browser, yard, f"metrics?jobs={first}&by={by}&log=1")
         browser.until("document.querySelectorAll('[data-tag=loss] path.line').length === 2")
         assert_straight(dict(lines_of(browser, "loss"))["logs/train"], list(zip(xs, map(math.log, loss))))
+
+
+# Fails with: a readout that takes the first point; that tells the smoothed value as the value; arrow keys that stay; a readout that is kept when the pointer leaves.
+def test_the_values_under_the_pointer_are_told(browser, yard):
+    bucket = yard.new_id("readout").replace("_", "-")
+    loss, other = [8.0, 4.0, 2.0, 1.0, 0.123456789], [6.0, 3.0, 2.5]
+    job = ran(yard, bucket, "read-out", {"train/events.out.tfevents.1": event_file("loss", loss), "eval/events.out.tfevents.1": event_file("loss", other)})
+    opened(browser, yard, f"metrics?jobs={job}")
+    browser.until("document.querySelectorAll('[data-tag=loss] path.line').length === 2")
+    plot, drawn = "[data-tag=loss] svg", dict(lines_of(browser, "loss"))
+    seconds = next(curve["seconds"] for curve in yard.get(f"/_trainyard/v1/jobs/{job.split('/')[1]}:scalars", project=yard.project).json["curves"] if curve["run"] == "logs/train")
+    clock = browser.value(f"{seconds}.map((each) => new Date(each * 1000).toLocaleString(undefined, {{hour12: false}}))")
+    for step, (x, y) in enumerate(drawn["logs/train"]):
+        train, held = ["logs/train", short(loss[step]), str(step), clock[step], f"{10 * step}s"], min(step, 2)
+        test = ["logs/eval", short(other[held]), str(held), clock[held], f"{10 * held}s"]
+        rows = pointed(browser, plot, x + 3, y)
+        assert rows[0] == ["Value", "Step", "Time", "After"] and sorted(rows[1:]) == [test, train], (step, rows)
+        assert browser.texts(".readout .at td:nth-child(2)") == ["logs/train"]
+    # The marks are on the points that are told.
+    marks = browser.value("[...document.querySelectorAll('[data-tag=loss] .read circle')].map((each) => [each.cx.baseVal.value, each.cy.baseVal.value])")
+    assert all(min(math.dist(mark, point) for mark in marks) < 0.1 for point in (drawn["logs/train"][-1], drawn["logs/eval"][-1]))
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
+    browser.until(f"{READOUT}.length === 0")
+    # With the keyboard: the newest values first, then one step back. A screen reader hears the same.
+    browser.press("Tab")
+    browser.value(f"document.querySelector({json.dumps(plot)}).focus()")
+    browser.until(f"{READOUT}.some((row) => row[0] === 'logs/train' && row[2] === '4')")
+    browser.press("ArrowLeft")
+    browser.until(f"{READOUT}.some((row) => row[0] === 'logs/train' && row[1] === '1' && row[2] === '3')")
+    assert "logs/train, Value 1, Step 3" in browser.value(f"document.querySelector({json.dumps(plot)}).getAttribute('aria-valuetext')")
+    browser.press("Escape")
+    browser.until(f"{READOUT}.length === 0")
+    # Smoothed values have a column of their own. On a narrow screen the readout is within the window.
+    browser.look(360, 740)
+    browser.value("(() => { const smooth = document.querySelector('input[type=range]'); smooth.value = 0.5; smooth.dispatchEvent(new Event('input')); })()")
+    browser.until("document.querySelectorAll('[data-tag=loss] path.raw').length === 2 && document.querySelector('[data-tag=loss] svg').viewBox.baseVal.width < 360")
+    rows = pointed(browser, plot, dict(lines_of(browser, "loss"))["logs/train"][1][0], 100)
+    assert rows[0][0] == "Smoothed" and next(row for row in rows if row[0] == "logs/train")[1:4] == [short((8 / 4 + 4 / 2) / 0.75), "4", "1"]
+    assert browser.value("(() => { const box = document.querySelector('.readout:not([hidden])').getBoundingClientRect(); return box.left >= 0 && box.right <= 360 && box.bottom <= 740; })()")
+    browser.look(1280, 800)

@@ -2,13 +2,14 @@
 // The page of values that jobs wrote for TensorBoard or reported to a search: a plot for each tag, with the curves of
 // several jobs.
 import {get} from "./api.js";
-import {el, keepInAddress, note, svg} from "./dom.js";
+import {duration, el, keepInAddress, note, svg} from "./dom.js";
 import {jobPath} from "./job.js";
-import {axes, extent, path, scale, short, whole} from "./plots.js";
+import {axes, extent, path, Readout, scale, short, whole} from "./plots.js";
 import {every} from "./stream.js";
 import {searchField} from "./table.js";
 
 const HEIGHT = 240, BOX = {left: 56, top: 24, bottom: HEIGHT - 40}, LOOK_MS = 4000, JOBS_MOST = 10, NEWEST = 200;
+const DIGITS = 6; // of a value that is read out
 const ENDED = ["SUCCEEDED", "FAILED", "CANCELLED"];
 
 // TensorBoard's smoothing: an exponential mean whose beginning is not drawn to zero.
@@ -75,38 +76,49 @@ export function metricsPage(main, {title}) {
 
 	const xWords = {step: "step", time: "time", since: "seconds"};
 
-	function plotDraw(tag, curves, {node, legend}) {
+	const clock = (seconds) => new Date(seconds * 1000).toLocaleTimeString(undefined, {hour12: false});
+	const nameOf = (curve) => [known.size > 1 ? curve.job : "", curve.run].filter(Boolean).join(", ") || curve.job;
+
+	// What the readout tells of a curve: its value, and when it was written.
+	function told(curve, ys, i) {
+		const {steps, seconds, values} = curve, today = new Date(seconds[i] * 1000).toDateString() === new Date().toDateString();
+
+		return [nameOf(curve), wanted.smooth ? short(ys[i], DIGITS) : null, short(values[i], DIGITS), String(steps[i]), today ? clock(seconds[i]) : new Date(seconds[i] * 1000).toLocaleString(undefined, {hour12: false}),
+			duration((seconds[i] - seconds[0]) * 1000)].filter((word) => word !== null);
+	}
+
+	function plotDraw(tag, curves, {node, legend, readout}) {
 		const width = node.clientWidth || node.parentNode.clientWidth - 32 || 400, box = {...BOX, right: width - 16};
 		const shown = curves.filter((curve) => curve.values.length).map((curve) => ({curve, xs: places(curve), ys: smoothed(curve.values, wanted.smooth)}));
 
 		node.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
 		if (!shown.length) {
 			node.replaceChildren(svg("text", {x: BOX.left, y: BOX.top}, "No finite value yet"));
+			readout.set({heads: [], curves: []});
 			return;
 		}
 		const wholeY = extent(shown.flatMap(({curve, ys}) => (wanted.smooth ? [...ys, ...curve.values] : ys)));
 		const x = (wanted.by === "step" ? whole : (each) => each)(scale(extent(shown.flatMap(({xs}) => xs)), [box.left + 8, box.right])), y = scale(wholeY, [box.bottom, box.top], wanted.log);
-		const told = wanted.by === "time" ? (value) => new Date(value * 1000).toLocaleTimeString(undefined, {hour12: false}) : short;
+		const drawn = shown.map(({curve, xs, ys}) => ({curve, colour: colourOf(curve), xs: xs.map(x), ys: ys.map(y), told: (i) => told(curve, ys, i)}));
+		const line = (xs, ys) => path(xs.map((each, i) => [each, ys[i]]));
 
-		node.replaceChildren(...[axes(x, y, box, {x: xWords[wanted.by], y: ""}, told), shown.flatMap(({curve, xs, ys}) => {
-			const colour = colourOf(curve), line = (values) => path(values.map((value, i) => [x(xs[i]), y(value)]));
-
-			return [wanted.smooth ? svg("path", {class: `curve raw ${colour}`, d: line(curve.values)}) : null,
-				svg("path", {class: `curve line ${colour}`, d: line(ys), "data-run": curve.run}, svg("title", {}, [curve.job, curve.run].filter(Boolean).join(", "))),
-				xs.length === 1 ? svg("circle", {class: `point ${colour}`, cx: x(xs[0]), cy: y(ys[0]), r: 3}) : null];
-		})].flat(Infinity).filter(Boolean));
-		legend.replaceChildren(...shown.slice(0, 20).map(({curve, ys}) => el("li", {}, el("span", {class: `swatch ${colourOf(curve)}`}), el("span", {class: "grow"}, [known.size > 1 ? curve.job : "", curve.run].filter(Boolean).join(", ") || curve.job),
+		node.replaceChildren(...[axes(x, y, box, {x: xWords[wanted.by], y: ""}, wanted.by === "time" ? clock : short), drawn.flatMap(({curve, colour, xs, ys}) => [
+			wanted.smooth ? svg("path", {class: `curve raw ${colour}`, d: line(xs, curve.values.map(y))}) : null,
+			svg("path", {class: `curve line ${colour}`, d: line(xs, ys), "data-run": curve.run}),
+			xs.length === 1 ? svg("circle", {class: `point ${colour}`, cx: xs[0], cy: ys[0], r: 3}) : null])].flat(Infinity).filter(Boolean));
+		readout.set({heads: ["", wanted.smooth ? "Smoothed" : null, "Value", "Step", "Time", "After"].filter((head) => head !== null), curves: drawn, ...box});
+		legend.replaceChildren(...shown.slice(0, 20).map(({curve, ys}) => el("li", {}, el("span", {class: `swatch ${colourOf(curve)}`}), el("span", {class: "grow"}, nameOf(curve)),
 			el("span", {class: "mono"}, short(ys.at(-1))), el("span", {class: "soft small"}, `at ${short(curve.steps.at(-1))}`, curve.notFiniteCount ? `, ${curve.notFiniteCount} not finite` : ""))),
 		shown.length > 20 ? el("li", {class: "soft"}, `and ${shown.length - 20} more`) : "");
 	}
 
 	function cardOf(tag) {
 		if (!plots.has(tag)) {
-			const node = svg("svg", {class: "plot", role: "img", "aria-label": tag, height: HEIGHT}), legend = el("ul", {class: "legend"});
-			const card = el("div", {class: "card", "data-tag": tag}, el("h2", {}, tag), node, legend);
+			const node = svg("svg", {class: "plot", role: "img", "aria-label": tag, height: HEIGHT}), legend = el("ul", {class: "legend"}), readout = new Readout(node);
+			const card = el("div", {class: "card", "data-tag": tag}, el("h2", {}, tag), node, readout.tip, legend);
 
 			resized.observe(card);
-			plots.set(tag, {card, node, legend});
+			plots.set(tag, {card, node, legend, readout});
 		}
 		return plots.get(tag);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scales and axes of plots. Pure, except for the elements that they make.
-import {svg} from "./dom.js";
+// Scales, axes and the readout of plots. Scales are pure.
+import {el, svg} from "./dom.js";
 
 const LETTER = 7; // pixels, about
 
@@ -49,8 +49,8 @@ export function ticks({domain: [from, to], log, whole: isWhole}, count = 5) {
 	return found;
 }
 
-// A number with four significant digits.
-export const short = (value) => (typeof value === "number" ? String(Number(value.toPrecision(4))) : String(value));
+// A number with so many significant digits.
+export const short = (value, digits = 4) => (typeof value === "number" ? String(Number(value.toPrecision(digits))) : String(value));
 
 // Words with room for so many pixels.
 export const cut = (words, pixels) => (words.length * LETTER <= pixels ? words : `${words.slice(0, Math.max(1, Math.floor(pixels / LETTER) - 1))}…`);
@@ -67,3 +67,117 @@ export function axes(x, y, {left, top, right, bottom}, names, told = short) {
 export const path = (points) => points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(1)} ${y.toFixed(1)}`).join("");
 
 export const extent = (values) => values.reduce(([low, high], value) => [Math.min(low, value), Math.max(high, value)], [Infinity, -Infinity]);
+
+const NEAR = 8, ASIDE = 16, EDGE = 8; // curves that a readout tells of; pixels between it and the pointer, and the window's edge
+const nearest = (all, distance) => all.reduce((best, each) => (distance(each) < distance(best) ? each : best));
+let shown = null; // the readout that is seen: one at a time
+
+// Tells the values under the pointer: of each curve, the point nearest along x, and of those the NEAR nearest ones; of
+// single dots (@isScattered), the nearest one. The arrow keys move through the points. `tip` belongs beside @node.
+export class Readout {
+	constructor(node, {isScattered = false} = {}) {
+		this.node = node;
+		this.isScattered = isScattered;
+		this.at = null; // pixels of the plot
+		this.tip = el("div", {class: "readout", hidden: true, "aria-hidden": "true"});
+		const point = (event) => {
+			const {left, top, width} = node.getBoundingClientRect(), size = node.viewBox.baseVal.width / width;
+
+			this.#move({x: (event.clientX - left) * size, y: (event.clientY - top) * size});
+		};
+		const on = {pointermove: point, pointerdown: point, keydown: (event) => this.#key(event), blur: () => this.hide(), pointerleave: (event) => event.pointerType === "mouse" && this.hide(),
+			focus: () => node.matches(":focus-visible") && this.#step({key: "End"})};
+
+		for (const [name, does] of Object.entries(on))
+			node.addEventListener(name, does);
+	}
+
+	// To be called after @node was drawn. curves: [{colour, xs, ys, told(i)}], in pixels; told: the words for one point,
+	// one for each of @heads.
+	set({heads, curves, top, bottom}) {
+		Object.assign(this, {heads, curves, top, bottom});
+		this.points = curves.flatMap(({xs, ys}) => Array.from(xs, (x, i) => ({x, y: ys[i]})));
+		this.stops = [...new Set(this.points.map(({x}) => x))].sort((a, b) => a - b);
+		for (const [name, value] of Object.entries(this.stops.length ? {role: "slider", tabindex: 0, "aria-valuemin": 0, "aria-valuemax": this.stops.length - 1} : {role: "img"}))
+			this.node.setAttribute(name, value);
+		if (!this.stops.length)
+			this.node.removeAttribute("tabindex");
+		this.#draw();
+	}
+
+	hide() {
+		this.#move(null);
+	}
+
+	#move(at) {
+		this.at = at;
+		this.#draw();
+	}
+
+	// Left and right go to the next x that has a point, up and down through the points there.
+	#step({key}) {
+		const {stops, points} = this, from = this.at ?? {x: stops.at(-1), y: this.top}, before = stops.findLast((x) => x < from.x - 0.01), after = stops.find((x) => x > from.x + 0.01);
+		const x = {ArrowLeft: before, ArrowRight: after, Home: stops[0], End: stops.at(-1)}[key] ?? nearest(stops, (each) => Math.abs(each - from.x));
+		const here = points.filter((each) => each.x === x), beyond = here.filter(({y}) => (key === "ArrowUp" ? y < from.y - 0.01 : key === "ArrowDown" && y > from.y + 0.01));
+
+		this.#move(nearest(beyond.length ? beyond : here, (each) => Math.abs(each.y - from.y)));
+	}
+
+	#key(event) {
+		const isStep = ["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "Home", "End"].includes(event.key);
+
+		if (!this.stops.length || event.ctrlKey || event.metaKey || event.altKey || !(isStep || (event.key === "Escape" && this.at)))
+			return;
+		event.preventDefault();
+		isStep ? this.#step(event) : this.hide();
+	}
+
+	#near() {
+		const {x, y} = this.at, far = (each) => Math.hypot(each.x - x, each.y - y), along = (each) => Math.abs(each.x - x);
+		const found = this.curves.filter(({xs}) => xs.length).map((curve) =>
+			nearest(Array.from(curve.xs, (each, i) => ({curve, i, x: each, y: curve.ys[i]})), this.isScattered ? far : along));
+
+		return found.sort((a, b) => far(a) - far(b)).slice(0, this.isScattered ? 1 : NEAR);
+	}
+
+	#draw() {
+		const near = this.at && this.stops.length ? this.#near() : [], [first] = near;
+
+		this.mark?.remove();
+		this.tip.hidden = !first;
+		if (!first) {
+			shown = shown === this ? null : shown;
+			return;
+		}
+		if (shown !== this)
+			shown?.hide();
+		shown = this;
+		this.mark = svg("g", {class: "read"}, this.isScattered ? null : svg("line", {class: "axis", x1: first.x, x2: first.x, y1: this.top, y2: this.bottom}),
+			near.map((each) => svg("circle", {class: `point ${each.curve.colour ?? ""}`, cx: each.x, cy: each.y, r: each === first && !this.isScattered ? 5 : this.isScattered ? 8 : 3})));
+		this.node.append(this.mark);
+		const rows = [...near].sort((a, b) => a.y - b.y).map((each) => ({each, words: each.curve.told(each.i)}));
+
+		const more = this.curves.length - near.length, swatch = ({colour}) => el("td", {}, el("span", {class: `swatch ${colour ?? ""}`}));
+
+		this.tip.replaceChildren(el("table", {}, this.isScattered ? rows[0].words.map((word, i) => el("tr", {}, el("th", {}, this.heads[i]), el("td", {}, word)))
+			: [el("tr", {}, el("th"), this.heads.map((head) => el("th", {}, head))),
+				rows.map(({each, words}) => el("tr", {class: each === first ? "at" : null}, swatch(each.curve), words.map((word) => el("td", {}, word)))),
+				more > 0 && el("tr", {class: "soft"}, el("td"), el("td", {colspan: this.heads.length}, `and ${more} more`))]));
+		this.node.setAttribute("aria-valuenow", this.stops.indexOf(first.x));
+		this.node.setAttribute("aria-valuetext", rows.map(({words}) => words.map((word, i) => `${this.heads[i]} ${word}`.trim()).join(", ")).join("; "));
+		this.#place();
+	}
+
+	// Beside the pointer if there is room, else below the plot.
+	#place() {
+		const box = this.node.getBoundingClientRect(), size = box.width / this.node.viewBox.baseVal.width, {offsetWidth: width, offsetHeight: height} = this.tip;
+		const x = box.left + this.at.x * size, isRight = x + ASIDE + width <= innerWidth - EDGE, isLeft = !isRight && x - ASIDE - width >= EDGE;
+		const left = isRight ? x + ASIDE : isLeft ? x - ASIDE - width : Math.max(EDGE, innerWidth - EDGE - width);
+
+		this.tip.style.left = `${left}px`;
+		this.tip.style.top = `${Math.max(EDGE, Math.min(innerHeight - EDGE - height, isRight || isLeft ? box.top + this.at.y * size - height / 2 : box.bottom))}px`;
+	}
+}
+
+addEventListener("scroll", ({target}) => target.contains(shown?.node ?? null) && shown.hide(), true);
+addEventListener("pointerdown", ({target}) => shown?.node.contains(target) || shown?.hide(), true);

@@ -3,26 +3,34 @@
 import {get} from "./api.js";
 import {el, refill, svg} from "./dom.js";
 import {mattersCard} from "./matters.js";
-import {axes, cut, extent, path, scale, short, whenWidthChanges, whole} from "./plots.js";
+import {axes, cut, extent, path, Readout, scale, short, whenWidthChanges, whole} from "./plots.js";
 
 const HEIGHT = 240, BOX = {left: 56, top: 24, bottom: HEIGHT - 40}, SLICES_MOST = 12;
+const DIGITS = 6; // of a value that is read out
 const LABEL = 10, LABELS = 80; // pixels beside an axis of the parallel coordinates, and for the words there
 
 const better = (study) => (study.metrics[0].minimized ? (a, b) => a < b : (a, b) => a > b);
 const measured = (trials) => trials.filter((trial) => typeof trial.objectiveValue === "number");
 
-// A plot is redrawn when the width of its card changes.
-function plot(name, draw, role = "img") {
-	const node = svg("svg", {class: "plot", role, "aria-label": name, height: HEIGHT});
-	const card = el("div", {class: "card"}, el("h2", {}, name), node);
+// A plot is redrawn when the width of its card changes. draw(box, node): returns the elements, and what its readout tells, if
+// it has one.
+function plot(name, draw, {role = "img", isScattered = false} = {}) {
+	const node = svg("svg", {class: "plot", role, "aria-label": name, height: HEIGHT}), readout = role === "img" && new Readout(node, {isScattered});
+	const card = el("div", {class: "card"}, el("h2", {}, name), node, readout && readout.tip);
 	const redraw = (width = node.clientWidth) => {
 		if (!width)
 			return;
+		const box = {...BOX, right: width - 16}, {drawn, heads = [], curves = []} = draw(box, node);
+
 		node.setAttribute("viewBox", `0 0 ${width} ${HEIGHT}`);
-		refill(node, draw({...BOX, right: width - 16}, node));
+		refill(node, drawn);
+		if (readout)
+			readout.set({heads, curves, ...box});
 	};
 	return {card, redraw, close: whenWidthChanges(node, redraw)};
 }
+
+const nothing = (words, {left, top}) => ({drawn: [svg("text", {x: left, y: top}, words)]});
 
 // The scale of a parameter's values. Categories have evenly spaced positions, and their names are the ticks.
 function parameterScale(parameter, range) {
@@ -44,8 +52,8 @@ export class StudyView {
 		this.place = job.family === "jobs" ? `projects/${job.project}/jobs/${job.id}` : job.name;
 		this.node = el("div", {class: "cards"});
 		this.ranges = new Map(); // of the parallel coordinates: what of an axis is chosen
-		this.plots = [plot("Best so far", (box) => this.#best(box)), plot("Learning curves", (box) => this.#curves(box)),
-			plot("Parameters", (box, node) => this.#parallel(box, node), "group")];
+		this.plots = [plot("Best so far", (box) => this.#best(box), {isScattered: true}), plot("Learning curves", (box) => this.#curves(box)),
+			plot("Parameters", (box, node) => this.#parallel(box, node), {role: "group"})];
 		this.page = `/_trainyard/console/jobs/${encodeURIComponent(job.project)}/${encodeURIComponent(job.id)}`;
 		this.matters = el("div", {class: "card"});
 		this.winner = el("div", {class: "card winner across"});
@@ -66,7 +74,7 @@ export class StudyView {
 		this.text = text;
 		this.told = told;
 		if (!this.slices) {
-			this.slices = told.study.parameters.slice(0, SLICES_MOST).map((parameter) => plot(`${told.study.metrics[0].name} over ${parameter.name}`, (box) => this.#slice(parameter, box)));
+			this.slices = told.study.parameters.slice(0, SLICES_MOST).map((parameter) => plot(`${told.study.metrics[0].name} over ${parameter.name}`, (box) => this.#slice(parameter, box), {isScattered: true}));
 			this.table.before(...this.slices.map((each) => each.card));
 			this.plots.push(...this.slices);
 		}
@@ -108,7 +116,7 @@ export class StudyView {
 		const {study, trials} = this.told ?? {study: null, trials: []}, done = measured(trials);
 
 		if (!done.length)
-			return [svg("text", {x: left, y: top}, "No trial has ended with a value yet")];
+			return nothing("No trial has ended with a value yet", {left, top});
 		const wins = better(study), believed = trials.filter((trial) => trial.belief).sort((a, b) => a.trialId - b.trialId);
 		const x = whole(scale([1, Math.max(2, ...trials.map((trial) => trial.trialId))], [left + 8, right]));
 		const y = scale(extent([...done.map((trial) => trial.objectiveValue), ...believed.flatMap(({belief: {mean, deviation}}) => [mean - deviation, mean + deviation])]), [bottom, top]);
@@ -121,15 +129,23 @@ export class StudyView {
 			best = best === null || wins(trial.objectiveValue, best) ? trial.objectiveValue : best;
 			steps.push([x(trial.trialId), y(best)]);
 		}
-		return [axes(x, y, {left, top, right, bottom}, {x: "trial", y: study.metrics[0].name}),
+		return {...this.#dots(done, done.map((trial) => x(trial.trialId)), y), drawn: [axes(x, y, {left, top, right, bottom}, {x: "trial", y: study.metrics[0].name}),
 			believed.length > 1 ? [svg("path", {class: "area", d: `${path([...believed.map(({trialId, belief: {mean, deviation}}) => [x(trialId), y(mean + deviation)]),
 				...[...believed].reverse().map(({trialId, belief: {mean, deviation}}) => [x(trialId), y(mean - deviation)])])}Z`}, svg("title", {}, "What the model believes: its mean, and one standard deviation to each side")),
 			svg("path", {class: "believed", d: path(believed.map(({trialId, belief: {mean}}) => [x(trialId), y(mean)]))})] : null,
 			believed.map(({trialId, belief: {mean, deviation}}) => svg("line", {class: "band", x1: x(trialId), x2: x(trialId), y1: y(mean - deviation), y2: y(mean + deviation)})),
 			svg("path", {class: "best", d: path(steps)}),
-			done.map((trial) => svg("circle", {class: `dot ${this.#chosen(trial) ? "" : "faint"} ${stopped(trial)}`, "data-trial": trial.trialId, cx: x(trial.trialId), cy: y(trial.objectiveValue), r: 4}, hint(trial, study))),
+			done.map((trial) => svg("circle", {class: `dot ${this.#chosen(trial) ? "" : "faint"} ${stopped(trial)}`, "data-trial": trial.trialId, cx: x(trial.trialId), cy: y(trial.objectiveValue), r: 4})),
 			trials.filter((trial) => trial.outcome === "INFEASIBLE").map((trial) => svg("text", {class: "cross", "data-trial": trial.trialId, x: x(trial.trialId), y: bottom, "text-anchor": "middle"}, "×", hint(trial, study))),
-			svg("text", {x: right, y: top - 8, "text-anchor": "end"}, [trials.some(stopped) ? "○ stopped early" : "", trials.some((trial) => trial.outcome === "INFEASIBLE") ? "× failed" : ""].filter(Boolean).join("   "))];
+			svg("text", {x: right, y: top - 8, "text-anchor": "end"}, [trials.some(stopped) ? "○ stopped early" : "", trials.some((trial) => trial.outcome === "INFEASIBLE") ? "× failed" : ""].filter(Boolean).join("   "))]};
+	}
+
+	// What the readout of a plot with a dot for each trial tells.
+	#dots(trials, xs, y) {
+		const {study} = this.told, names = study.parameters.map(({name}) => name);
+
+		return {heads: ["Trial", study.metrics[0].name, ...names, "State"], curves: [{xs, ys: trials.map((trial) => y(trial.objectiveValue)), told: (i) =>
+			[String(trials[i].trialId), short(trials[i].objectiveValue, DIGITS), ...names.map((name) => short(trials[i].parameters[name] ?? "", DIGITS)), endOf(trials[i])]}]};
 	}
 
 	// The metric for each value of one parameter.
@@ -137,27 +153,30 @@ export class StudyView {
 		const {study, trials} = this.told, done = measured(trials).filter((trial) => trial.parameters[parameter.name] !== undefined);
 
 		if (!done.length)
-			return [svg("text", {x: left, y: top}, "No trial has ended with a value yet")];
+			return nothing("No trial has ended with a value yet", {left, top});
 		const x = parameterScale(parameter, [left + 8, right - 8]), y = scale(extent(done.map((trial) => trial.objectiveValue)), [bottom, top]);
 
-		return [x.words ? [axes(x, y, {left, top, right, bottom}, {x: parameter.name, y: study.metrics[0].name}).filter((node) => node.getAttribute("text-anchor") !== "middle"),
+		return {...this.#dots(done, done.map((trial) => x(trial.parameters[parameter.name])), y), drawn: [x.words ? [axes(x, y, {left, top, right, bottom}, {x: parameter.name, y: study.metrics[0].name}).filter((node) => node.getAttribute("text-anchor") !== "middle"),
 			x.words.map((word) => svg("text", {x: x(word), y: bottom + 16, "text-anchor": "middle"}, cut(word, (right - left) / x.words.length)))]
 			: axes(x, y, {left, top, right, bottom}, {x: parameter.name, y: study.metrics[0].name}),
 		[...done].sort((a, b) => this.#isBest(a) - this.#isBest(b)).map((trial) => svg("circle", {class: `slice ${this.#chosen(trial) ? "" : "faint"} ${stopped(trial)} ${this.#isBest(trial) ? "best" : ""}`, "data-trial": trial.trialId,
-			cx: x(trial.parameters[parameter.name]), cy: y(trial.objectiveValue), r: this.#isBest(trial) ? 6 : 4}, hint(trial, study)))];
+			cx: x(trial.parameters[parameter.name]), cy: y(trial.objectiveValue), r: this.#isBest(trial) ? 6 : 4}))]};
 	}
 
 	#curves({left, top, right, bottom}) {
 		const {study, trials} = this.told ?? {trials: []}, curved = trials.filter((trial) => trial.measurements?.some((each) => typeof each.objectiveValue === "number"));
 
 		if (!curved.length)
-			return [svg("text", {x: left, y: top}, "No trial has reported yet")];
+			return nothing("No trial has reported yet", {left, top});
 		const points = curved.map((trial) => trial.measurements.filter((each) => typeof each.objectiveValue === "number"));
 		const x = whole(scale(extent(points.flat().map((each) => each.trainingStep ?? 0)), [left + 8, right])), y = scale(extent(points.flat().map((each) => each.objectiveValue)), [bottom, top]);
 
-		return [axes(x, y, {left, top, right, bottom}, {x: "step", y: study.metrics[0].name}),
-			curved.map((trial, i) => svg("path", {class: `curve ${this.#chosen(trial) ? "" : "faint"} ${stopped(trial)} ${this.#isBest(trial) ? "best" : ""}`,
-				d: path(points[i].map((each) => [x(each.trainingStep ?? 0), y(each.objectiveValue)]))}, hint(trial, study)))];
+		const curves = curved.map((trial, i) => ({trial, xs: points[i].map((each) => x(each.trainingStep ?? 0)), ys: points[i].map((each) => y(each.objectiveValue)), told: (at) =>
+			[String(trial.trialId), short(points[i][at].objectiveValue, DIGITS), String(points[i][at].trainingStep ?? 0)]}));
+
+		return {heads: ["Trial", study.metrics[0].name, "Step"], curves: curves.filter(({trial}) => this.#chosen(trial)), drawn: [axes(x, y, {left, top, right, bottom}, {x: "step", y: study.metrics[0].name}),
+			curves.map(({trial, xs, ys}) => svg("path", {class: `curve ${this.#chosen(trial) ? "" : "faint"} ${stopped(trial)} ${this.#isBest(trial) ? "best" : ""}`, "data-trial": trial.trialId,
+				d: path(xs.map((each, i) => [each, ys[i]]))}))]};
 	}
 
 	// A vertical axis for each parameter and for the metric. Dragging along an axis selects trials; a click on it
@@ -166,7 +185,7 @@ export class StudyView {
 		const {study, trials} = this.told ?? {trials: []}, done = measured(trials);
 
 		if (!done.length)
-			return [svg("text", {x: LABEL, y: top}, "No trial has ended with a value yet")];
+			return nothing("No trial has ended with a value yet", {left: LABEL, top});
 		const names = [...study.parameters.map(({name}) => name), study.metrics[0].name];
 		const at = scale([0, names.length - 1], [LABEL, right - LABELS]), room = Math.min(LABELS, at(1) - at(0) - 2 * LABEL);
 		const ys = study.parameters.map((parameter) => parameterScale(parameter, [bottom, top]));
@@ -210,7 +229,7 @@ export class StudyView {
 		};
 		const shareOf = (name) => (this.ranges.has(name) ? Math.round(100 * (bottom - (this.ranges.get(name)[0] + this.ranges.get(name)[1]) / 2) / (bottom - top)) : 50);
 
-		return [done.map((trial) => svg("path", {class: `curve ${this.#chosen(trial) ? "" : "faint"} ${this.#isBest(trial) ? "best" : ""}`,
+		return {drawn: [done.map((trial) => svg("path", {class: `curve ${this.#chosen(trial) ? "" : "faint"} ${this.#isBest(trial) ? "best" : ""}`,
 			d: path(names.flatMap((name, i) => { const y = this.places.get(name)(trial); return y === undefined ? [] : [[at(i), y]]; }))}, hint(trial, study))),
 		names.map((name, i) => [svg("line", {class: "axis", x1: at(i), x2: at(i), y1: top, y2: bottom}),
 			this.ranges.has(name) ? svg("rect", {class: "brush", x: at(i) - 6, width: 12, y: this.ranges.get(name)[0], height: this.ranges.get(name)[1] - this.ranges.get(name)[0]}) : null,
@@ -218,7 +237,7 @@ export class StudyView {
 				"aria-label": `Trials by ${name}: the arrows choose, Escape shows all`, "aria-valuemin": 0, "aria-valuemax": 100, "aria-valuenow": shareOf(name), "aria-valuetext": this.ranges.has(name) ? null : "all",
 				on: {pointerdown: brush(name, i), keydown: keys(name)}}, svg("title", {}, `Drag along ${name} to choose trials`)),
 			svg("text", {class: "name", x: at(i), y: bottom + 32, "text-anchor": i ? "middle" : "start"}, cut(name, room + 2 * LABEL)),
-			(ys[i].words ?? ys[i].domain.map(short)).map((word) => svg("text", {x: at(i) + LABEL, y: (ys[i].words ? ys[i](word) : ys[i](Number(word))) + 4}, cut(short(word), room)))].flat().filter(Boolean))];
+			(ys[i].words ?? ys[i].domain.map((each) => short(each))).map((word) => svg("text", {x: at(i) + LABEL, y: (ys[i].words ? ys[i](word) : ys[i](Number(word))) + 4}, cut(short(word), room)))].flat().filter(Boolean))]};
 	}
 
 	#rows() {
