@@ -16,6 +16,7 @@ static enum docker_action action_of(const char *action)
 		{ "start", ACTION_START },     { "kill", ACTION_KILL },       { "die", ACTION_DIE },
 		{ "destroy", ACTION_DESTROY }, { "remove", ACTION_DESTROY }, /* Podman's name of the event */
 		{ "pause", ACTION_PAUSE },     { "unpause", ACTION_UNPAUSE }, { "rename", ACTION_RENAME },
+		{ "oom", ACTION_OOM },
 	};
 
 	for (size_t i = 0; action && i < sizeof(actions) / sizeof(actions[0]); i++)

@@ -15,7 +15,8 @@ enum docker_action {
 	ACTION_DESTROY,
 	ACTION_PAUSE,
 	ACTION_UNPAUSE,
-	ACTION_RENAME
+	ACTION_RENAME,
+	ACTION_OOM /* the kernel's out-of-memory killer ended one of its processes */
 };
 
 /* An event of a container that is ours by its labels and its name: one line of GET /events. */

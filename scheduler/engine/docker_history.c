@@ -41,7 +41,11 @@ static void past_note(struct past *past, struct replica_status *replica, const s
 		*past = (struct past){ .started = true };
 	else if (event->action == ACTION_KILL)
 		past->signals |= event->signals;
-	if (event->action != ACTION_DIE || replica->observed != REPLICA_EXITED)
+	if (replica->observed != REPLICA_EXITED)
+		return;
+	if (event->action == ACTION_OOM)
+		replica->out_of_memory = true;
+	if (event->action != ACTION_DIE)
 		return;
 	if (past->signals && event->has_signal_label)
 		past->signals = UINT64_MAX;

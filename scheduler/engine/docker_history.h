@@ -18,7 +18,7 @@ enum { DOCKER_HISTORY_MAX = 16 << 20 };
 
 /* The path to request all events that the engine remembers up to @until_ns, by its own clock. */
 void history_path(const char *instance, int64_t until_ns, char path[DOCKER_PATH_SIZE + 64]);
-/* Marks those of @replicas that have their end among @events, one event per line. */
+/* Marks those of @replicas that have their end among @events, one event per line, and those that ran out of memory. */
 void history_read(const char *events, size_t length, struct replica_status *replicas, size_t count);
 
 /* Whether one of the signals may have ended a container: SIGTERM and SIGKILL, after which a program may end with any

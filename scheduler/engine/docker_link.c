@@ -135,6 +135,9 @@ static void event_handle(struct docker *docker, const char *line, size_t length)
 	case ACTION_UNPAUSE:
 		emit_replica(docker, ENGINE_REPLICA_PAUSED, &event.status);
 		break;
+	case ACTION_OOM:
+		replica_ran_out_of_memory(docker, &event.status.key);
+		break;
 	case ACTION_RENAME:
 		listing_ask(docker); /* a listing gives the container its name back */
 		break;

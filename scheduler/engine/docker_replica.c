@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/engine/docker_replica.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,8 @@ struct replica_task {
 	bool announced;   /* REMOVE: the event of the removal arrived before the call's answer */
 	bool died;        /* START: it has already exited */
 	uint64_t signals; /* START, EXIT: the signals that the engine sent to the container before its end */
+	bool out_of_memory; /* START, EXIT: the engine has reported that memory ran out */
+	bool waited;        /* EXIT: it has waited for such a report */
 };
 
 static struct replica_task *task_new(struct docker *docker, enum task_kind kind,
@@ -183,11 +186,13 @@ static void exit_report(struct docker *docker, const struct replica_status *stat
 
 static void exit_inspect(void *arg);
 
-static void exit_look(struct docker *docker, const struct replica_key *key, uint64_t signals)
+static void exit_look(struct docker *docker, const struct replica_key *key, uint64_t signals,
+		      bool out_of_memory)
 {
 	struct replica_task *task = task_new(docker, TASK_EXIT, key);
 
 	task->signals = signals;
+	task->out_of_memory = out_of_memory;
 	exit_inspect(task);
 }
 
@@ -201,7 +206,7 @@ static void start_succeed(struct replica_task *task)
 	emit_key(docker, ENGINE_REPLICA_STARTED, &over.key);
 	task_end(task);
 	if (over.died)
-		exit_look(docker, &over.key, over.signals);
+		exit_look(docker, &over.key, over.signals, over.out_of_memory);
 	else if (over.stop_wanted)
 		stop_send(docker, &over.key, over.stop_grace_s);
 }
@@ -505,6 +510,14 @@ static void exit_inspect_again(void *arg)
 		task_end(task); /* the engine is lost: the listing of the next connection reports the exit */
 }
 
+/* Whether the reason of the end may still come. The engine learns of an end and of the kernel's out-of-memory kill from
+ * two events that race, and dockerd 20.10 leaves OOMKilled false where the end was first. */
+static bool exit_lacks_reason(const struct replica_task *task, const struct replica_status *status)
+{
+	return status->exit_code == 128 + SIGKILL && !status->signalled && !status->out_of_memory &&
+	       !task->waited;
+}
+
 /* Reports the exit with the inspection's exit code, not the event's: an image's label named "exitCode" would replace
  * the latter. */
 static void exit_inspected(void *arg, const struct http_answer *answer)
@@ -516,6 +529,12 @@ static void exit_inspected(void *arg, const struct http_answer *answer)
 	if (inspection_read(task, answer, &status, &outcome) && status.observed == REPLICA_EXITED) {
 		status.signalled = docker_signals_end(task->signals, status.exit_code);
 		status.witnessed = !status.signalled;
+		status.out_of_memory = status.out_of_memory || task->out_of_memory;
+		if (exit_lacks_reason(task, &status)) {
+			task->waited = true;
+			docker_after(task->docker, &task->again, RETRY_US, exit_inspect_again, task);
+			return;
+		}
 		exit_report(task->docker, &status);
 	} else if (answer->status || answer->code != 404) { /* 404: the container is gone, and an event reports that */
 		if (++task->tries < EXIT_TRIES) {
@@ -541,6 +560,15 @@ void replica_died(struct docker *docker, const struct replica_key *key, uint64_t
 		start->died = true;
 		start->signals = signals;
 	} else {
-		exit_look(docker, key, signals);
+		exit_look(docker, key, signals, false);
 	}
+}
+
+void replica_ran_out_of_memory(struct docker *docker, const struct replica_key *key)
+{
+	struct replica_task *task;
+
+	for (task = docker->replicas; task; task = task->next)
+		if ((task->kind == TASK_START || task->kind == TASK_EXIT) && docker_key_equal(&task->key, key))
+			task->out_of_memory = true;
 }

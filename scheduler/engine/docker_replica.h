@@ -9,6 +9,9 @@ void replica_remove_run(struct docker *docker, struct command *command);
 /* To be called when the engine reports a container's end. @signals: the signals that the engine sent to the
  * container before it, as in docker_event. */
 void replica_died(struct docker *docker, const struct replica_key *key, uint64_t signals);
+/* To be called when the engine reports that the kernel ended a process for lack of memory, before or after the
+ * container's end. */
+void replica_ran_out_of_memory(struct docker *docker, const struct replica_key *key);
 void replica_destroyed(struct docker *docker, const struct replica_key *key);
 /* Reports that a create or a start was refused. */
 void replica_refused(struct docker *docker, const struct replica_key *key, const struct outcome *outcome);

@@ -37,18 +37,14 @@ def test_an_ordinary_failure_of_any_replica_fails_the_job(yard, role, replica):
 
 
 def test_memory_running_out_is_told_as_such(yard):
-    # Limits of machine types are gigabytes, so the test lowers the container's limit before the program allocates. Docker
-    # learns of the end and of its reason from two events, and may report the end before the reason has come (seen once on
-    # a loaded machine): one of three jobs has to be told the reason.
-    limit, told = 32 << 20, []
-    for _ in range(3):
-        job_id = yard.create(script(f'until grep -qx {limit} /sys/fs/cgroup/memory/memory.limit_in_bytes '
-                                    '/sys/fs/cgroup/memory.max 2>/dev/null; do sleep 0.05; done; tail /dev/zero'))
-        yard.engine.call("POST", f"/containers/{yard.container(job_id)}/update", {"Memory": limit, "MemorySwap": limit})
-        told.append(yard.until(job_id, "FAILED")["errorMessage"])
-        if told[-1].startswith("The replica master 0 ran out-of-memory and exited with a non-zero status of 9(SIGKILL)"):
-            return
-    raise AssertionError(told)
+    # Limits of machine types are gigabytes, so the test lowers the container's limit before the program allocates.
+    limit = 32 << 20
+    job_id = yard.create(script(f'until grep -qx {limit} /sys/fs/cgroup/memory/memory.limit_in_bytes '
+                                '/sys/fs/cgroup/memory.max 2>/dev/null; do sleep 0.05; done; tail /dev/zero'))
+    yard.engine.call("POST", f"/containers/{yard.container(job_id)}/update", {"Memory": limit, "MemorySwap": limit})
+    job = yard.until(job_id, "FAILED")
+    assert job["errorMessage"].startswith(
+        "The replica master 0 ran out-of-memory and exited with a non-zero status of 9(SIGKILL)"), job
 
 
 @pytest.mark.long

@@ -43,6 +43,9 @@ struct rule {
 #define EXITED_MASTER                                                                                        \
 	STATE_MASTER("\"Running\":false,\"ExitCode\":3,\"StartedAt\":\"2026-11-20T21:29:51Z\","              \
 		     "\"FinishedAt\":\"2026-11-20T21:29:52Z\"")
+#define KILLED_MASTER                                                                                        \
+	STATE_MASTER("\"Running\":false,\"ExitCode\":137,\"StartedAt\":\"2026-11-20T21:29:51Z\","            \
+		     "\"FinishedAt\":\"2026-11-20T21:29:52Z\"")
 #define CREATED_MASTER                                                                                       \
 	STATE_MASTER("\"Running\":false,\"ExitCode\":0,\"StartedAt\":\"0001-01-01T00:00:00Z\","              \
 		     "\"FinishedAt\":\"0001-01-01T00:00:00Z\"")

@@ -81,6 +81,28 @@ static void events_of_a_container_with_the_labels_of_ours_are_not_of_ours(void *
 	assert_int_equal(events_count(lab, ENGINE_REPLICA_PAUSED), 1);
 }
 
+/* dockerd 20.10 reports the end, and after it the kernel's kill, which its inspection then never shows.
+ * Fails with: exit_inspected() without exit_lacks_reason(), or replica_ran_out_of_memory() that marks nothing: a plain 137. */
+static void a_kill_for_memory_that_is_reported_after_the_end_is_its_reason(void **state)
+{
+	struct lab *lab = *state;
+	struct replica_status seen;
+
+	rule_set(lab, 0, (struct rule){ "/events", 200, DIE_MASTER EVENT_MASTER("oom", "") });
+	rule_set(lab, 1, (struct rule){ "/ty-t-1-master-0-a1/json", 200, KILLED_MASTER });
+	lab_open(lab);
+	seen = lab->events[expect_event(lab, ENGINE_REPLICA_EXITED)].replica;
+	lab_close(lab);
+	assert_true(seen.out_of_memory && seen.witnessed);
+	/* Without such a report the exit is reported after the second look. */
+	rule_set(lab, 0, (struct rule){ "/events", 200, DIE_MASTER });
+	lab_open(lab);
+	seen = lab->events[expect_event(lab, ENGINE_REPLICA_EXITED)].replica;
+	lab_close(lab);
+	assert_int_equal(seen.exit_code, 137);
+	assert_false(seen.out_of_memory);
+}
+
 /* Fails with: exit_inspected() that leaves to the next listing what broke alone: an exit was told half a minute late. */
 static void an_exit_whose_inspection_breaks_is_looked_at_again(void **state)
 {
@@ -218,6 +240,7 @@ static int TEST_MAIN(void)
 		LAB_TEST(an_exit_is_told_once_and_after_the_start),
 		LAB_TEST(an_exit_of_a_vanished_container_is_left_to_the_event_of_its_removal),
 		LAB_TEST(events_of_a_container_with_the_labels_of_ours_are_not_of_ours),
+		LAB_TEST(a_kill_for_memory_that_is_reported_after_the_end_is_its_reason),
 		LAB_TEST(an_exit_whose_inspection_breaks_is_looked_at_again),
 		LAB_TEST(an_exit_whose_inspections_all_break_is_told_by_a_listing),
 		LAB_TEST(an_exit_that_neither_event_nor_listing_tells_comes_with_the_end_of_its_output),

@@ -60,6 +60,20 @@ static void only_one_that_saw_all_of_it_is_a_witness(void **state)
 	assert_false(is_witnessed(START DIE_MASTER, REPLICA_RUNNING));
 }
 
+/* Fails with: past_note() that overlooks ACTION_OOM: a job that ran out of memory while the daemon was away was only killed. */
+static void a_kill_for_memory_is_remembered(void **state)
+{
+	struct replica_status gone[] = { { .key = master, .observed = REPLICA_EXITED } };
+	struct replica_status there[] = { { .key = master, .observed = REPLICA_RUNNING } };
+	static const char past[] = START DIE_MASTER EVENT_MASTER("oom", "");
+
+	(void)state;
+	history_read(past, strlen(past), gone, 1);
+	history_read(past, strlen(past), there, 1);
+	assert_true(gone[0].out_of_memory && gone[0].witnessed);
+	assert_false(there[0].out_of_memory);
+}
+
 /* Fails with: docker_signals_end() that knows SIGTERM and SIGKILL alone: a program that SIGUSR1 ended had ended itself. */
 static void a_signal_that_ended_it_is_told_by_the_status(void **state)
 {
@@ -130,6 +144,7 @@ static int TEST_MAIN(void)
 	static const struct CMUnitTest tests[] = {
 		LAB_TEST(only_one_that_saw_all_of_it_is_a_witness),
 		LAB_TEST(a_signal_that_ended_it_is_told_by_the_status),
+		LAB_TEST(a_kill_for_memory_is_remembered),
 		LAB_TEST(the_past_is_asked_for_once_a_connection),
 		LAB_TEST(an_engine_that_tells_nothing_of_the_past_witnesses_nothing),
 	};
