@@ -2,6 +2,7 @@
 #include "daemon/gateway/called_names.h"
 
 #include <netinet/in.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +32,8 @@ enum { STORAGE_NAMES = 2 };
 
 struct called_names {
 	struct called_names_options options;
+	pthread_mutex_t lock; /* guards the next two members */
+	bool tried, are_up;   /* the servers below were to be started; they run, and stay until called_names_close() */
 	/* Servers for calls of served names, by HTTP/1.1 and by gRPC; both NULL: such calls do not reach this gateway. */
 	struct listener *secure;
 	struct front *grpc;
@@ -123,6 +126,8 @@ static const struct entrance entrance_plain = {
 	"80", { [ROUTE_PLAIN] = FORWARD_BYTES, [ROUTE_TLS] = FORWARD_TLS_ADDED }
 };
 
+static bool servers_need(struct called_names *names);
+
 /* Forwards the connection @fd as @route says; NULL: to the real host. Returns false if nothing can be forwarded. */
 static bool forward(struct called_names *names, const struct entrance *entrance,
 		    const struct client_hello *hello, int fd, const struct host_route *route)
@@ -133,7 +138,7 @@ static bool forward(struct called_names *names, const struct entrance *entrance,
 					 .port = entrance->port,
 					 .http2 = hello->http2_only };
 
-	if (!names->forwarder)
+	if (!servers_need(names))
 		return false;
 	if (route) {
 		target.kind = entrance->kinds[route->kind];
@@ -158,12 +163,16 @@ static bool on_called(void *arg, const struct client_hello *hello, int fd, const
 	struct called_names *names = arg;
 	const struct host_route *route = route_find(names, hello->name);
 	const bool is_self = route && route->kind == ROUTE_SELF;
-	struct listener *rest = is_self ? names->self_secure : names->secure;
-	struct front *grpc = is_self ? names->self_grpc : names->grpc;
+	struct listener *rest;
+	struct front *grpc;
 
 	if (!is_self && (route || !is_served(names->options.list, hello->name)))
 		return (route || is_handed_on(names, hello->name)) &&
 		       forward(names, &entrance_tls, hello, fd, route);
+	if (!servers_need(names))
+		return false;
+	rest = is_self ? names->self_secure : names->secure;
+	grpc = is_self ? names->self_grpc : names->grpc;
 	if (hello->http2_only ? !grpc : !rest)
 		return false;
 	if (hello->http2_only)
@@ -182,7 +191,7 @@ static bool on_called_plain(void *arg, const struct client_hello *hello, int fd,
 
 	if (!is_self && (route || is_handed_on(names, hello->name)))
 		return forward(names, &entrance_plain, hello, fd, route);
-	if (is_self ? !names->self_plain
+	if (is_self ? !servers_need(names)
 		    : !is_served(names->options.list, hello->name) && names->options.gateways->cut_off &&
 			      gateway_knows(hello->name, names->options.region, names->options.list->regions))
 		return false;
@@ -208,10 +217,16 @@ static void on_failed(void *arg, const struct forward_target *target, const char
 
 /* ---- the servers ---- */
 
+static const char lost[] = "TensorFlow's gs://, google-cloud-logging and --route do not work in jobs";
+
+static int64_t now_s(void)
+{
+	return clock_wall_ns(&system_clock) / NS_PER_S; /* programs check certificates by this clock */
+}
+
 /* Sets *ret_path to the file of certificates that a job's programs trust: ours and this machine's own. A job that is cut
  * off cannot reach servers with the latter, so its file has ours alone. */
-static enum status bundle_find(const struct called_names *names, int64_t now_s, struct text *ret_path,
-			       struct error *err)
+static enum status bundle_find(const struct called_names *names, struct text *ret_path, struct error *err)
 {
 	const struct gateways_options *gateways = names->options.gateways;
 	const char *system = gateways->cut_off ? NULL : authority_system_bundle();
@@ -221,7 +236,7 @@ static enum status bundle_find(const struct called_names *names, int64_t now_s, 
 		return error_set(
 			err, STATUS_FAILED_PRECONDITION, NULL,
 			"this machine has no certificates (is the package ca-certificates missing?)");
-	rc = authority_bundle(gateways->authority, system, now_s, ret_path, err);
+	rc = authority_bundle(gateways->authority, system, now_s(), ret_path, err);
 	if (!rc && strchr(ret_path->data, ':'))
 		return error_set(err, STATUS_FAILED_PRECONDITION, NULL,
 				 "%s: a path with a ':' cannot be given to containers", ret_path->data);
@@ -299,19 +314,15 @@ static enum status offers_start(struct called_names *names, const char *key, con
 	return rc ? rc : grpc_start(names, &self, key, certificate, &names->self_grpc, err);
 }
 
-static enum status secure_start(struct called_names *names, struct error *err)
+static enum status servers_start(struct called_names *names, struct error *err)
 {
 	const struct gateways_options *gateways = names->options.gateways;
 	const struct name_list *list = names->options.list;
-	const int64_t now_s = clock_wall_ns(&system_clock) / NS_PER_S; /* programs check by theirs */
 	struct text key AUTO_TEXT = { 0 };
 	struct text certificate AUTO_TEXT = { 0 };
-	struct text bundle AUTO_TEXT = { 0 };
-	enum status rc = bundle_find(names, now_s, &bundle, err);
+	enum status rc = authority_issue(gateways->authority, list->names, names_count(list), now_s(), &key,
+					 &certificate, err);
 
-	if (!rc)
-		rc = authority_issue(gateways->authority, list->names, names_count(list), now_s, &key,
-				     &certificate, err);
 	if (!rc)
 		rc = offers_start(names, key.data, certificate.data, err);
 	if (!rc)
@@ -320,12 +331,10 @@ static enum status secure_start(struct called_names *names, struct error *err)
 								 .failed = on_failed,
 								 .arg = names },
 				    &names->forwarder, err);
-	if (!rc)
-		names->ca_bundle = text_take(&bundle);
 	return rc;
 }
 
-static void secure_close(struct called_names *names, unsigned wait_ms)
+static void servers_close(struct called_names *names, unsigned wait_ms)
 {
 	forwarder_close(names->forwarder);
 	listener_close(names->secure, wait_ms);
@@ -336,6 +345,29 @@ static void secure_close(struct called_names *names, unsigned wait_ms)
 	names->forwarder = NULL;
 	names->secure = names->self_secure = names->self_plain = NULL;
 	names->grpc = names->self_grpc = NULL;
+}
+
+/* Starts the servers at the first call that needs them. Most jobs call no host by name, and to make the certificate and to
+ * load it takes 15 million instructions, between a job's admission and its first container. False: they cannot be
+ * started, which is logged. */
+static bool servers_need(struct called_names *names)
+{
+	struct error problem AUTO_ERROR = { 0 };
+	bool are_up;
+
+	pthread_mutex_lock(&names->lock);
+	if (!names->tried && names->ca_bundle) {
+		names->are_up = !servers_start(names, &problem);
+		if (!names->are_up) {
+			servers_close(names, 0);
+			log_event(LOG_WARNING, "storage-names-unserved", "job=%lld error=\"%s\" hint=\"%s\"",
+				  (long long)names->options.job, problem.text ? problem.text : "", lost);
+		}
+	}
+	names->tried = true;
+	are_up = names->are_up;
+	pthread_mutex_unlock(&names->lock);
+	return are_up;
 }
 
 static enum status tls_filter_start(struct called_names *names, struct error *err)
@@ -407,23 +439,25 @@ DEFINE_AUTO(names, struct called_names *, names_free)
 
 void called_names_open(const struct called_names_options *options, struct called_names **ret_names)
 {
-	static const char lost[] = "TensorFlow's gs://, google-cloud-logging and --route do not work in jobs";
 	const struct gateways_options *gateways = options->gateways;
 	struct name_list *list = options->list;
 	struct error problem AUTO_ERROR = { 0 };
 	AUTO(names) struct called_names *names = NULL;
+	struct text bundle AUTO_TEXT = { 0 };
 
 	*ret_names = NULL;
 	if (!gateways->cut_off && !gateways->authority)
 		return;
 	names = memory_calloc(1, sizeof(*names));
 	names->options = *options;
-	if (gateways->authority && secure_start(names, &problem)) {
-		secure_close(names, 0);
+	pthread_mutex_init(&names->lock, NULL);
+	if (gateways->authority && bundle_find(names, &bundle, &problem)) {
 		report_once(&list->reported_trust, "storage-names-unserved", &problem, lost);
 		error_deinit(&problem);
+	} else if (gateways->authority) {
+		names->ca_bundle = text_take(&bundle);
 	}
-	if (!gateways->cut_off && !names->secure)
+	if (!gateways->cut_off && !names->ca_bundle)
 		return;
 	if (tls_filter_start(names, &problem))
 		report_once(&list->reported_port, "port-443-missing", &problem,
@@ -444,7 +478,8 @@ void called_names_close(struct called_names *names, unsigned wait_ms)
 		return;
 	called_names_plain_close(names);
 	host_filter_close(names->tls_filter);
-	secure_close(names, wait_ms);
+	servers_close(names, wait_ms);
+	pthread_mutex_destroy(&names->lock);
 	free(names->ca_bundle);
 	free(names);
 }

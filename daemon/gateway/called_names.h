@@ -5,6 +5,7 @@
  * is reported and forwarded to the real one; other hosts are refused. At port 443 with a certificate of the state
  * directory's authority, and at port 80 without TLS, where the gateway itself answers calls that name no host of the
  * cloud.
+ * The servers of a job start at its first call by name.
  * Thread: the scheduler's, except for called_names_close(). */
 #include "daemon/base/device_socket.h"
 #include "daemon/gateway/job_gateway.h"

@@ -37,7 +37,7 @@ struct host_filter_options {
 	struct device_peers peers;
 	unsigned patience_ms; /* limit for the client's first bytes */
 	/* Returns true if the host of @hello is served here: serve() then owns @fd, of which nothing was read. NULL: no
-	 * host is served. Thread: the filter's. Must not block. */
+	 * host is served. Thread: the filter's. Must not wait; some milliseconds of work are fine. */
 	bool (*serve)(void *arg, const struct client_hello *hello, int fd, const struct sockaddr_in *peer);
 	/* Called after a connection to @host was refused; "": the client named no host. NULL: refusals are not reported. */
 	void (*tried)(void *arg, const char *host);
