@@ -321,7 +321,7 @@ static void docker_free(struct docker *docker)
 {
 	reports_close(docker);
 	claims_free(docker->claims);
-	json_decref(docker->given);
+	json_decref(docker->made);
 	http_free(docker->http);
 	pthread_mutex_destroy(&docker->lock);
 	text_deinit(&docker->link.line);

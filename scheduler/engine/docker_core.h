@@ -155,8 +155,8 @@ struct docker {
 	struct follower *followers;
 	struct attachment *attachments;
 	struct throttle *throttles;
-	struct claims *claims; /* docker_claims.h; NULL until the first claims_order_run() */
-	json_t *given;          /* ids of containers that have all files copied into them (docker_given.h); NULL: none */
+	struct claims *claims; /* docker_claims.h; NULL: none was ordered */
+	json_t *made; /* names of the containers of replica_note_made() */
 	struct report *reports; /* files to which containers write their reports */
 	struct engine_group *group; /* as in engine_options */
 	atomic_bool answers;        /* link_is_up(), for other threads */

@@ -23,7 +23,7 @@ struct creation {
 	json_t *body;
 	struct text
 		given; /* an archive of the files that are copied into the container; empty: none */
-	char *id; /* of the container that gets the copies; NULL: unknown */
+	bool is_new; /* the engine has made the container for this request */
 	unsigned tries;
 	struct timer again;
 };
@@ -32,7 +32,6 @@ static void creation_end(struct creation *creation)
 {
 	json_decref(creation->body);
 	text_deinit(&creation->given);
-	free(creation->id);
 	free(creation);
 }
 
@@ -53,6 +52,8 @@ static void create_send(void *arg);
 static void create_succeed(struct creation *creation)
 {
 	reports_follow(creation->docker, json_object_get(creation->body, "Labels"), &creation->key);
+	if (creation->is_new)
+		replica_note_made(creation->docker, &creation->key);
 	emit_key(creation->docker, ENGINE_REPLICA_CREATED, &creation->key);
 	creation_end(creation);
 }
@@ -63,26 +64,18 @@ static void create_given(void *arg, const struct http_answer *answer)
 	struct outcome outcome;
 
 	docker_outcome(creation->docker, answer, &outcome);
-	if (outcome.status) {
+	if (outcome.status)
 		create_fail(creation, &outcome);
-		return;
-	}
-	if (creation->id)
-		given_note(creation->docker, creation->id);
-	create_succeed(creation);
+	else
+		create_succeed(creation);
 }
 
-/* @container: the engine's answer, with the container's id. */
-static void create_give(struct creation *creation, const json_t *container)
+static void create_give(struct creation *creation)
 {
-	const char *id = json_text_at(container, "Id");
-
 	if (!creation->given.length) {
 		create_succeed(creation);
 		return;
 	}
-	free(creation->id);
-	creation->id = id ? memory_strdup(id) : NULL;
 	creation_call(creation, "/archive?path=/",
 		      (struct http_request){ .method = "PUT",
 					     .body = creation->given.data,
@@ -134,7 +127,7 @@ static void create_adopt(void *arg, const struct http_answer *answer)
 		return;
 	}
 	if (given_is_put(container))
-		create_give(creation, container);
+		create_give(creation);
 	else
 		create_succeed(creation);
 }
@@ -142,7 +135,6 @@ static void create_adopt(void *arg, const struct http_answer *answer)
 static void create_done(void *arg, const struct http_answer *answer)
 {
 	struct creation *creation = arg;
-	AUTO(json) json_t *made = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 	struct outcome outcome;
 
 	docker_outcome(creation->docker, answer, &outcome);
@@ -154,10 +146,12 @@ static void create_done(void *arg, const struct http_answer *answer)
 	else if (docker_mount_is_missing(outcome.text) && given_is_wanted(creation->body)) {
 		if (create_copies(creation))
 			create_send(creation);
-	} else if (outcome.status)
+	} else if (outcome.status) {
 		create_fail(creation, &outcome);
-	else
-		create_give(creation, made);
+	} else {
+		creation->is_new = true;
+		create_give(creation);
+	}
 }
 
 static void create_send(void *arg)

@@ -15,7 +15,6 @@
 #include "scheduler/engine/docker_core.h"
 
 enum { READ_BYTES = 64 * 1024 };
-enum { NOTES_MAX = 1024 }; /* the maximum number of notes; at this number all are dropped */
 
 static json_t *mounts_of(const json_t *body)
 {
@@ -33,22 +32,6 @@ bool given_is_put(const json_t *container)
 	const char *how = json_text_at(labels, DOCKER_LABEL_FILES);
 
 	return how && strcmp(how, DOCKER_FILES_PUT) == 0;
-}
-
-void given_note(struct docker *docker, const char *id)
-{
-	if (!docker->given)
-		docker->given = json_object();
-	if (json_object_size(docker->given) >= NOTES_MAX)
-		json_object_clear(docker->given);
-	json_object_set_new(docker->given, id, json_true());
-}
-
-bool given_note_take(struct docker *docker, const json_t *container)
-{
-	const char *id = json_text_at(container, "Id");
-
-	return id && docker->given && json_object_del(docker->given, id) == 0;
 }
 
 static enum status unreadable(const char *source, struct error *err)

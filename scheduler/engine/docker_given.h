@@ -25,9 +25,3 @@ bool given_is_wanted(const json_t *body);
 enum status given_take(json_t *body, const char *reports_dir, struct text *archive, struct error *err);
 /* Whether the container was made to get copies, by its inspection. */
 bool given_is_put(const json_t *container);
-
-/* Notes the id of a container that has all its copies. The mark need not be read then: to read a file of a created
- * container, the engine mounts its file system. Notes may be lost. Thread: the engine's. */
-void given_note(struct docker *docker, const char *id);
-/* Whether the container of the inspection was noted, and drops the note. Thread: the engine's. */
-bool given_note_take(struct docker *docker, const json_t *container);

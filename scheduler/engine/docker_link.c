@@ -207,6 +207,7 @@ static void events_open(struct docker *docker)
 	text_deinit(&docker->link.line);
 	docker->link.skipping = false;
 	link_signals_forget(docker);
+	replica_forget_made(docker);
 	docker_label_filter(docker->instance, NULL, filter);
 	if (engine_ns)
 		snprintf(since, sizeof(since), "since=%" PRId64 ".%09" PRId64 "&", engine_ns / 1000000000,

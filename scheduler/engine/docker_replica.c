@@ -20,6 +20,7 @@ enum {
 	RETRY_US = 300 * MILLISECOND_US,
 	START_TRIES = 2,
 	REMOVE_TRIES = 30,
+	MADE_MAX = 1024, /* notes of containers that were not started */
 	EXIT_TRIES = 10,
 	STOP_MARGIN_S = 30,
 };
@@ -317,7 +318,7 @@ static void start_created(struct replica_task *task, const struct http_answer *a
 {
 	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 
-	if (given_is_put(container) && !given_note_take(task->docker, container))
+	if (given_is_put(container))
 		task_call(task, "/archive?path=" GIVEN_MARK,
 			  (struct http_request){
 				  .method = "GET", .timeout_s = CALL_TIMEOUT_S, .done = start_mark_looked });
@@ -348,6 +349,33 @@ static void start_looked(void *arg, const struct http_answer *answer)
 	}
 }
 
+void replica_note_made(struct docker *docker, const struct replica_key *key)
+{
+	char name[DOCKER_NAME_SIZE];
+
+	if (!docker->made)
+		docker->made = json_object();
+	if (json_object_size(docker->made) >= MADE_MAX)
+		json_object_clear(docker->made);
+	docker_container_name(docker->instance, key, name);
+	json_object_set_new(docker->made, name, json_true());
+}
+
+void replica_forget_made(struct docker *docker)
+{
+	json_decref(docker->made);
+	docker->made = NULL;
+}
+
+/* Whether the replica's container was noted, and drops the note. */
+static bool made_take(struct docker *docker, const struct replica_key *key)
+{
+	char name[DOCKER_NAME_SIZE];
+
+	docker_container_name(docker->instance, key, name);
+	return docker->made && json_object_del(docker->made, name) == 0;
+}
+
 void replica_start_run(struct docker *docker, struct command *command)
 {
 	struct replica_task *task;
@@ -357,7 +385,9 @@ void replica_start_run(struct docker *docker, struct command *command)
 	if (replica_is_starting(docker, &command->key))
 		return;
 	task = task_begin(docker, TASK_START, command);
-	if (task)
+	if (task && made_take(docker, &command->key))
+		start_send(task);
+	else if (task)
 		task_inspect(task, start_looked);
 }
 
@@ -491,6 +521,7 @@ void replica_destroyed(struct docker *docker, const struct replica_key *key)
 {
 	struct replica_task *removal = task_find(docker, TASK_REMOVE, key);
 
+	made_take(docker, key);
 	if (removal && removal->announced)
 		return;
 	if (removal)

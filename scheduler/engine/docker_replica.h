@@ -15,5 +15,9 @@ void replica_ran_out_of_memory(struct docker *docker, const struct replica_key *
 void replica_destroyed(struct docker *docker, const struct replica_key *key);
 /* Reports that a create or a start was refused. */
 void replica_refused(struct docker *docker, const struct replica_key *key, const struct outcome *outcome);
+/* Notes that the engine has just made the replica's container, with all its copies, so it has never run and needs no
+ * inspection before its start. A note holds until the start, the container's removal, or the loss of the engine. */
+void replica_note_made(struct docker *docker, const struct replica_key *key);
+void replica_forget_made(struct docker *docker);
 /* Whether a start of the replica is under way. */
 bool replica_is_starting(const struct docker *docker, const struct replica_key *key);
