@@ -79,8 +79,9 @@ struct follower {
 	bool judged, gap; /* TAIL: the first line was checked; it was unknown, so lines before it are missing */
 	int64_t retry_us;
 	bool exited,
-		exit_reported; /* exited: this follower has observed the end of the container; exit_reported: the end was
-			        * reported, by an event or a listing */
+		exit_reported; /* exited: the container's end is known, and is in exit; exit_reported: the engine's events
+				* have reported it */
+	bool looking;          /* the exchange inspects the container */
 	struct replica_status exit;
 };
 
@@ -299,6 +300,16 @@ static void retry(struct follower *follower)
 	docker_after(docker, &follower->again, delay_us, retry_fire, follower);
 }
 
+static void exit_find(struct follower *follower, const struct replica_status *exit)
+{
+	follower->exited = true;
+	follower->exit = *exit;
+	open_stream(follower,
+		    reading_is_in_order(&follower->reading) && !follower->docker->link.make->streams_lose_lines
+			    ? STAGE_TAIL
+			    : STAGE_REST);
+}
+
 static void exit_looked(void *arg, const struct http_answer *answer)
 {
 	struct follower *follower = arg;
@@ -306,6 +317,7 @@ static void exit_looked(void *arg, const struct http_answer *answer)
 	struct replica_status status;
 	struct outcome outcome;
 
+	follower->looking = false;
 	docker_outcome(follower->docker, answer, &outcome);
 	if (answer->code == 404) {
 		follower_end(follower);
@@ -317,13 +329,7 @@ static void exit_looked(void *arg, const struct http_answer *answer)
 	}
 	switch (status.observed) {
 	case REPLICA_EXITED:
-		follower->exited = true;
-		follower->exit = status;
-		open_stream(follower,
-			    reading_is_in_order(&follower->reading) &&
-					    !follower->docker->link.make->streams_lose_lines
-				    ? STAGE_TAIL
-				    : STAGE_REST);
+		exit_find(follower, &status);
 		break;
 	case REPLICA_CREATED:
 		if (replica_is_starting(follower->docker, &follower->key))
@@ -341,6 +347,11 @@ static void exit_looked(void *arg, const struct http_answer *answer)
 
 static void exit_look(struct follower *follower)
 {
+	if (follower->exit_reported) {
+		exit_find(follower, &follower->exit);
+		return;
+	}
+	follower->looking = true;
 	docker_container_call(follower->docker, &follower->key, "/json",
 			      (struct http_request){ .method = "GET",
 						     .timeout_s = CALL_TIMEOUT_S,
@@ -458,18 +469,22 @@ static struct follower *follower_find(const struct docker *docker, const struct 
 	return follower;
 }
 
-void follower_note_exit(struct docker *docker, const struct replica_key *key)
+void follower_note_exit(struct docker *docker, const struct replica_status *exit)
 {
-	struct follower *follower = follower_find(docker, key);
+	struct follower *follower = follower_find(docker, &exit->key);
 
 	if (!follower)
 		return;
 	follower->exit_reported = true;
+	follower->exit = *exit;
 	if (timer_is_set(&follower->again))
 		docker_after(docker, &follower->again, 0, retry_fire, follower);
-	/* A queued stream is given up, because the streams before it in the lane may run without end. */
-	if (follower->stage == STAGE_FOLLOW && follower->exchange && http_is_queued(follower->exchange)) {
+	/* An inspection has nothing more to find. A queued stream is given up, because the streams before it in the lane
+	 * may run without end. */
+	if (follower->exchange && (follower->looking || (follower->stage == STAGE_FOLLOW &&
+							 http_is_queued(follower->exchange)))) {
 		http_cancel(follower->exchange);
+		follower->looking = false;
 		exit_look(follower);
 	}
 }

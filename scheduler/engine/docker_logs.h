@@ -5,8 +5,9 @@
 
 void follower_begin_run(struct docker *docker, struct command *command);
 
-/* To be called when a replica's exit was reported by an event or a listing: its follower does not report it again. */
-void follower_note_exit(struct docker *docker, const struct replica_key *key);
+/* To be called when a replica's exit is reported by an event: its follower neither reports it again nor inspects the
+ * container. */
+void follower_note_exit(struct docker *docker, const struct replica_status *exit);
 void followers_resume(struct docker *docker);
 /* To be called when the engine can be reached again: the waiting followers open their streams. */
 void followers_reconnect(struct docker *docker);

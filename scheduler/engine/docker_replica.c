@@ -171,7 +171,7 @@ static void exit_reported(void *arg, bool is_lost)
 	struct telling *telling = arg;
 
 	if (!is_lost) { /* after a loss, the listing of the next connection reports the exit */
-		follower_note_exit(telling->docker, &telling->status.key);
+		follower_note_exit(telling->docker, &telling->status);
 		emit_replica(telling->docker, ENGINE_REPLICA_EXITED, &telling->status);
 	}
 	free(telling);
