@@ -111,6 +111,7 @@ struct listing;
 struct image_task;
 struct network_task;
 struct replica_task;
+struct exit_task;
 struct follower;
 struct attachment;
 struct throttle;
@@ -150,7 +151,8 @@ struct docker {
 	struct image_task *images;
 	unsigned searches; /* for images in other engines */
 	struct network_task *networks;
-	struct replica_task *replicas; /* the running calls that start, stop, remove or inspect replicas */
+	struct replica_task *replicas; /* the running calls that start, stop or remove replicas */
+	struct exit_task *exits;       /* containers whose ends are being inspected (docker_exit.h) */
 	struct signalled *signalled;   /* containers that were sent a signal since the link is up */
 	struct follower *followers;
 	struct attachment *attachments;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/engine/docker_replica.h"
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,22 +9,18 @@
 #include "daemon/base/memory.h"
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_emit.h"
+#include "scheduler/engine/docker_exit.h"
 #include "scheduler/engine/docker_given.h"
-#include "scheduler/engine/docker_history.h"
-#include "scheduler/engine/docker_listing.h"
-#include "scheduler/engine/docker_logs.h"
-#include "scheduler/engine/docker_reports.h"
 
 enum {
 	RETRY_US = 300 * MILLISECOND_US,
 	START_TRIES = 2,
 	REMOVE_TRIES = 30,
 	MADE_MAX = 1024, /* notes of containers that were not started */
-	EXIT_TRIES = 10,
 	STOP_MARGIN_S = 30,
 };
 
-enum task_kind { TASK_START, TASK_STOP, TASK_REMOVE, TASK_EXIT };
+enum task_kind { TASK_START, TASK_STOP, TASK_REMOVE };
 
 struct replica_task {
 	struct replica_task *next;
@@ -39,9 +34,8 @@ struct replica_task {
 	unsigned stop_grace_s;
 	bool announced;   /* REMOVE: the event of the removal arrived before the call's answer */
 	bool died;        /* START: it has already exited */
-	uint64_t signals; /* START, EXIT: the signals that the engine sent to the container before its end */
-	bool out_of_memory; /* START, EXIT: the engine has reported that memory ran out */
-	bool waited;        /* EXIT: it has waited for such a report */
+	uint64_t signals;   /* START: the signals that the engine sent to the container before its end */
+	bool out_of_memory; /* START: the engine has reported that memory ran out */
 };
 
 static struct replica_task *task_new(struct docker *docker, enum task_kind kind,
@@ -143,59 +137,7 @@ static void task_inspect(struct replica_task *task, void (*done)(void *arg, cons
 		  (struct http_request){ .method = "GET", .timeout_s = CALL_TIMEOUT_S, .done = done });
 }
 
-/* Reads the answer to an inspection. False: the engine could not inspect the container, and *ret_outcome has the
- * reason. */
-static bool inspection_read(struct replica_task *task, const struct http_answer *answer,
-			    struct replica_status *ret_status, struct outcome *ret_outcome)
-{
-	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
-
-	docker_outcome(task->docker, answer, ret_outcome);
-	if (!ret_outcome->status && !docker_container_inspected(container, ret_status))
-		*ret_outcome =
-			(struct outcome){ STATUS_INTERNAL,
-					  "the engine's account of the container cannot be understood" };
-	return !ret_outcome->status;
-}
-
-/* ---- starting a replica ---- */
-
-/* An exit that is reported to the sink after the container's report files were fetched. */
-struct telling {
-	struct docker *docker;
-	struct replica_status status;
-};
-
-static void exit_reported(void *arg, bool is_lost)
-{
-	struct telling *telling = arg;
-
-	if (!is_lost) { /* after a loss, the listing of the next connection reports the exit */
-		follower_note_exit(telling->docker, &telling->status);
-		emit_replica(telling->docker, ENGINE_REPLICA_EXITED, &telling->status);
-	}
-	free(telling);
-}
-
-static void exit_report(struct docker *docker, const struct replica_status *status)
-{
-	struct telling *telling = memory_alloc(sizeof(*telling));
-
-	*telling = (struct telling){ docker, *status };
-	reports_finish(docker, &status->key, exit_reported, telling);
-}
-
-static void exit_inspect(void *arg);
-
-static void exit_look(struct docker *docker, const struct replica_key *key, uint64_t signals,
-		      bool out_of_memory)
-{
-	struct replica_task *task = task_new(docker, TASK_EXIT, key);
-
-	task->signals = signals;
-	task->out_of_memory = out_of_memory;
-	exit_inspect(task);
-}
+/* ---- start ---- */
 
 static void stop_send(struct docker *docker, const struct replica_key *key, unsigned grace_s);
 
@@ -333,7 +275,7 @@ static void start_looked(void *arg, const struct http_answer *answer)
 	struct replica_status status;
 	struct outcome outcome;
 
-	if (!inspection_read(task, answer, &status, &outcome)) {
+	if (!docker_inspection_read(task->docker, answer, &status, &outcome)) {
 		if (start_came_too_late(answer, &outcome))
 			start_lost(task);
 		else
@@ -398,7 +340,7 @@ static void stop_looked(void *arg, const struct http_answer *answer)
 	struct replica_task *task = arg;
 	struct replica_status status;
 	struct outcome outcome;
-	const bool known = inspection_read(task, answer, &status, &outcome);
+	const bool known = docker_inspection_read(task->docker, answer, &status, &outcome);
 
 	if (answer->code == 404) {
 		emit_key(task->docker, ENGINE_REPLICA_REMOVED, &task->key);
@@ -529,58 +471,7 @@ void replica_destroyed(struct docker *docker, const struct replica_key *key)
 	emit_key(docker, ENGINE_REPLICA_REMOVED, key);
 }
 
-/* ---- exits ---- */
-
-static void exit_inspect_again(void *arg)
-{
-	struct replica_task *task = arg;
-
-	if (link_is_up(task->docker))
-		exit_inspect(task);
-	else
-		task_end(task); /* the engine is lost: the listing of the next connection reports the exit */
-}
-
-/* Whether the reason of the end may still come. The engine learns of an end and of the kernel's out-of-memory kill from
- * two events that race, and dockerd 20.10 leaves OOMKilled false where the end was first. */
-static bool exit_lacks_reason(const struct replica_task *task, const struct replica_status *status)
-{
-	return status->exit_code == 128 + SIGKILL && !status->signalled && !status->out_of_memory &&
-	       !task->waited;
-}
-
-/* Reports the exit with the inspection's exit code, not the event's: an image's label named "exitCode" would replace
- * the latter. */
-static void exit_inspected(void *arg, const struct http_answer *answer)
-{
-	struct replica_task *task = arg;
-	struct replica_status status;
-	struct outcome outcome;
-
-	if (inspection_read(task, answer, &status, &outcome) && status.observed == REPLICA_EXITED) {
-		status.signalled = docker_signals_end(task->signals, status.exit_code);
-		status.witnessed = !status.signalled;
-		status.out_of_memory = status.out_of_memory || task->out_of_memory;
-		if (exit_lacks_reason(task, &status)) {
-			task->waited = true;
-			docker_after(task->docker, &task->again, RETRY_US, exit_inspect_again, task);
-			return;
-		}
-		exit_report(task->docker, &status);
-	} else if (answer->status || answer->code != 404) { /* 404: the container is gone, and an event reports that */
-		if (++task->tries < EXIT_TRIES) {
-			docker_after(task->docker, &task->again, RETRY_US, exit_inspect_again, task);
-			return;
-		}
-		listing_ask(task->docker);
-	}
-	task_end(task);
-}
-
-static void exit_inspect(void *arg)
-{
-	task_inspect(arg, exit_inspected);
-}
+/* ---- events ---- */
 
 void replica_died(struct docker *docker, const struct replica_key *key, uint64_t signals)
 {
@@ -597,9 +488,9 @@ void replica_died(struct docker *docker, const struct replica_key *key, uint64_t
 
 void replica_ran_out_of_memory(struct docker *docker, const struct replica_key *key)
 {
-	struct replica_task *task;
+	struct replica_task *start = task_find(docker, TASK_START, key);
 
-	for (task = docker->replicas; task; task = task->next)
-		if ((task->kind == TASK_START || task->kind == TASK_EXIT) && docker_key_equal(&task->key, key))
-			task->out_of_memory = true;
+	if (start)
+		start->out_of_memory = true;
+	exit_note_out_of_memory(docker, key);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/docker_replica.h: starts, stops and removes replicas, and reports their exits. */
+/* scheduler/engine/docker_replica.h: starts, stops and removes replicas, and handles events of their containers. */
 #include "scheduler/engine/docker_core.h"
 
 void replica_start_run(struct docker *docker, struct command *command);

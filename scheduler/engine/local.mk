@@ -34,6 +34,8 @@ libtrainyard_a_SOURCES += \
 	scheduler/engine/docker_endpoint.h \
 	scheduler/engine/docker_event.c \
 	scheduler/engine/docker_event.h \
+	scheduler/engine/docker_exit.c \
+	scheduler/engine/docker_exit.h \
 	scheduler/engine/docker_frames.c \
 	scheduler/engine/docker_frames.h \
 	scheduler/engine/docker_given.c \

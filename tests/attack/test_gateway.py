@@ -373,7 +373,7 @@ class Secure(Inside):
         return self.context.wrap_socket(super().connect(timeout), server_hostname=STORAGE)
 
 
-# Fails with: secure_start() with a certificate that does not name storage.googleapis.com.
+# Fails with: servers_start() with a certificate that does not name storage.googleapis.com.
 @needs_port_443
 def test_tls_is_what_it_says(tracks, attacker):
     """The certificate is valid only for clients that trust this daemon's authority, and clients that offer HTTP/2 get
@@ -388,7 +388,7 @@ def test_tls_is_what_it_says(tracks, attacker):
         assert statuses(answer) == [200] and answer.endswith(b"kept"), answer
 
 
-# Fails with: caller_admit() without its comparison of jobs; secure_start() with the families of metadata, too.
+# Fails with: caller_admit() without its comparison of jobs; servers_start() with the families of metadata, too.
 @needs_port_443
 def test_tokens_and_metadata_are_the_same_by_tls(tracks, attacker, tokens):
     before, door = stored(tracks)[:2], Secure(attacker)
