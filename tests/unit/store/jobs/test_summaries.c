@@ -196,7 +196,7 @@ static void a_job_is_found_by_whatever_it_is_called(void **state)
 			    "  1234567  customJobs, project demo, us-central1, QUEUED, \"train\"");
 	assert_int_equal(found(bench, NULL, "nothing", id), STATUS_NOT_FOUND);
 	assert_int_equal(found(bench, "elsewhere", "@last", id), STATUS_NOT_FOUND);
-	assert_int_equal(found(bench, NULL, "", id), STATUS_FAILED_PRECONDITION);
+	assert_int_equal(found(bench, NULL, "", id), STATUS_NOT_FOUND);
 }
 
 static void what_was_deleted_is_not_there(void **state)
