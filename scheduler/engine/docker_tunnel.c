@@ -249,7 +249,9 @@ static enum status container_make(const struct tunnel *tunnel, struct http *http
 	return rc ? rc : container_create(tunnel, http, &code, err);
 }
 
-/* Attaches to the container before starting it: otherwise the program's greeting would be lost. */
+/* Attaches to the container before starting it: otherwise the program's greeting would be lost. One that does not start is
+ * removed: the engine removes only those that have run, and its network may be gone, for example because a listing was made
+ * while that was removed. */
 static enum status container_run(const struct tunnel *tunnel, struct hijack **ret_hijack, struct error *err)
 {
 	AUTO(http) struct http *http = NULL;
@@ -261,7 +263,11 @@ static enum status container_run(const struct tunnel *tunnel, struct hijack **re
 	rc = container_make(tunnel, http, err);
 	if (!rc)
 		rc = container_attach(tunnel, ret_hijack, err);
-	return rc ? rc : container_start(tunnel, http, err);
+	if (!rc)
+		rc = container_start(tunnel, http, err);
+	if (rc)
+		container_remove(tunnel, http, NULL);
+	return rc;
 }
 
 /* ---- the tunnel's thread ---- */

@@ -409,6 +409,23 @@ static void a_tunnel_that_just_ends_is_waited_for(void **state)
 	assert_non_null(strstr(err.text, "no such luck")); /* of what comes after it */
 }
 
+/* Fails with: a container that was made and not started stayed, if the network was removed meanwhile: the next try was the only
+ * one to remove it. */
+static void a_tunnel_that_does_not_start_is_removed(void **state)
+{
+	struct lab *lab = *state;
+
+	rootless_up(lab);
+	rule_set(lab, 3, (struct rule){ TUNNEL_REMOVAL, 404, "{}" });
+	rule_set(lab, 4, (struct rule){ "POST /v1.41/containers/create", 201, "{\"Id\":\"t1\"}" });
+	rule_set(lab, 5, (struct rule){ "/attach?", 200, "" });
+	rule_set(lab, 6, (struct rule){ "/start ", 404, "{\"message\":\"network n7 not found\"}" });
+	create(lab, 1, ENGINE_NETWORK_READY);
+	while (rule_asked(lab, 6) < 3)
+		poll(NULL, 0, 5);
+	assert_true(rule_asked(lab, 3) >= 5); /* before each try, and after the first two */
+}
+
 /* An error in each step before a connection is carried. */
 static void a_tunnel_that_cannot_be_made_says_why(void **state)
 {
@@ -503,6 +520,7 @@ static int TEST_MAIN(void)
 		LAB_TEST(an_engine_in_namespaces_of_its_own_gets_a_tunnel),
 		LAB_TEST(a_tunnel_goes_before_its_network),
 		LAB_TEST(a_tunnel_that_just_ends_is_waited_for),
+		LAB_TEST(a_tunnel_that_does_not_start_is_removed),
 		LAB_TEST(a_tunnel_that_cannot_be_made_says_why),
 		LAB_TEST(an_engine_without_this_machines_files_is_far_by_its_bridge),
 	};
