@@ -312,5 +312,7 @@ def test_the_values_under_the_pointer_are_told(browser, yard):
     browser.until("document.querySelectorAll('[data-tag=loss] path.raw').length === 2 && document.querySelector('[data-tag=loss] svg').viewBox.baseVal.width < 360")
     rows = pointed(browser, plot, dict(lines_of(browser, "loss"))["logs/train"][1][0], 100)
     assert rows[0][0] == "Smoothed" and next(row for row in rows if row[0] == "logs/train")[1:4] == [short((8 / 4 + 4 / 2) / 0.75), "4", "1"]
+    # Numbers are not broken into several lines. Fails with: cells that wrap anywhere.
+    assert browser.value("[...document.querySelectorAll('.readout:not([hidden]) tr')].every((row) => row.getClientRects()[0].height < 20)")
     assert browser.value("(() => { const box = document.querySelector('.readout:not([hidden])').getBoundingClientRect(); return box.left >= 0 && box.right <= 360 && box.bottom <= 740; })()")
     browser.look(1280, 800)
