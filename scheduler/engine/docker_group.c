@@ -137,10 +137,10 @@ static void question_answered(void *arg, const struct http_answer *answer)
 static void question_run(struct docker *docker, struct command *command)
 {
 	struct question *question = memory_calloc(1, sizeof(*question));
+	char *image = TAKE(command->image);
 	char name[3 * REFERENCE_SIZE], path[3 * REFERENCE_SIZE + 32];
 
-	*question = (struct question){ docker, command->arg, TAKE(command->image), command->number,
-				       command->then };
+	*question = (struct question){ docker, command->arg, image, command->number, command->then };
 	if (!link_is_up(docker)) {
 		question_answer(question, NULL);
 		return;
