@@ -29,19 +29,23 @@ BEGINNERS = 32  # as in scheduler/engine/swarm_agent.c
 @pytest.fixture(scope="module")
 def swarm():
     found = Swarm(gpus=(2, 0, 1))
+    found.has_agents = False
     try:
         found.start()
         yield found
+        if found.has_agents:
+            down(found)
     finally:
         found.delete()
 
 
-@pytest.fixture
-def sockets(swarm, tmp_path):
+@pytest.fixture(scope="module")
+def sockets(swarm, tmp_path_factory):
     """All engines are on this machine; this maps the name of each node to its socket."""
+    directory = tmp_path_factory.mktemp("sockets")
     for node in swarm.nodes:
-        (tmp_path / node.name).symlink_to(node.path)
-    return str(tmp_path / "{{.Node.Hostname}}")
+        (directory / node.name).symlink_to(node.path)
+    return str(directory / "{{.Node.Hostname}}")
 
 
 def run(engine, word, *words):
@@ -76,20 +80,34 @@ def container_of(node):
     return about["State"]["Pid"], about["NetworkSettings"]["Networks"][AGENT]["IPAddress"]
 
 
-@pytest.fixture
-def agents_up(swarm, sockets):
-    done = up(swarm, sockets)
-    assert done.returncode == 0 and "3 of 3 nodes have an agent that answers" in done.stdout, done
-    yield swarm
-    named = [f"--node={node.name}={node.host}" for node in swarm.nodes[1:]]
-    done = run(swarm.manager, "down", *named)
+def down(swarm):
+    done = run(swarm.manager, "down", *(f"--node={node.name}={node.host}" for node in swarm.nodes[1:]))
     assert done.returncode == 0, done
     assert left(swarm) == []
+    swarm.has_agents = False
+
+
+@pytest.fixture
+def agents_up(swarm, sockets):
+    """The agents stay for the next test, since `up` and `down` cost six seconds of the processor, unless that test is without."""
+    if not swarm.has_agents:
+        done = up(swarm, sockets)
+        assert done.returncode == 0 and "3 of 3 nodes have an agent that answers" in done.stdout, done
+        swarm.has_agents = True
+    return swarm
+
+
+@pytest.fixture
+def agents_down(swarm):
+    if swarm.has_agents:
+        down(swarm)
+    return swarm
 
 
 @pytest.mark.long
-def test_up_says_what_is_missing(swarm, sockets):
+def test_up_says_what_is_missing(agents_down, sockets):
     """Fails with: without the check of the kernel, up went on, and on this kernel no node but the manager's answered."""
+    swarm = agents_down
     refused = run(swarm.nodes[1], "up", "--unencrypted")
     assert refused.returncode == 1 and "docker node promote" in refused.stderr, refused
     refused = run(swarm.manager, "down")
@@ -112,8 +130,7 @@ def test_up_says_what_is_missing(swarm, sockets):
     # Half of the agents' objects are removed.
     for kind in ("services", "configs"):
         swarm.manager.call("DELETE", f"/{kind}/{AGENT}")
-    done = run(swarm.manager, "down", *(f"--node={node.name}={node.host}" for node in swarm.nodes[1:]))
-    assert done.returncode == 0 and left(swarm) == [], (done, left(swarm))
+    down(swarm)
 
 
 @pytest.mark.long
@@ -140,6 +157,7 @@ def test_agents_show_what_nodes_run(agents_up, sockets, new_daemon):
     refused = run(manager, "down")
     assert refused.returncode == 1 and "has not made" in refused.stderr, refused
     manager.call("DELETE", f"/services/{AGENT}")
+    down(swarm)
 
 
 def reachable(daemon, **wanted):
@@ -183,12 +201,13 @@ def test_an_upgrade_is_handed_on_by_the_agents_that_run(agents_up, sockets, tmp_
                           capture_output=True, text=True, timeout=240)
     assert done.returncode == 0 and "3 of 3" in done.stdout, done
     assert len(images()) == 1 and not images() & before, (before, images())
+    down(agents_up)
 
 
 @pytest.mark.long
-def test_up_says_soon_that_a_network_is_blocked(swarm, sockets):
+def test_up_says_soon_that_a_network_is_blocked(agents_down, sockets):
     """Fails with: result_print() that visits one node after the other, and says nothing until its time is over."""
-    guest = swarm.nodes[1]
+    swarm, guest = agents_down, agents_down.nodes[1]
     rule = ["nsenter", "--net", "--target", str(guest.pid), "iptables", "-I", "INPUT", "-p", "udp", "--dport", "4789", "-j", "DROP"]
     subprocess.run(rule, check=True, timeout=30)
     with subprocess.Popen([program(), "swarm", "up", "--engine", swarm.manager.host, "--unencrypted", "--socket", sockets,
@@ -199,8 +218,7 @@ def test_up_says_soon_that_a_network_is_blocked(swarm, sockets):
         assert "UDP port 4789" in runs.stderr.readline() and runs.poll() is None
         subprocess.run([word if word != "-I" else "-D" for word in rule], check=True, timeout=30)
         assert runs.wait(200) == 0 and "3 of 3" in runs.stdout.read()
-    named = [f"--node={node.name}={node.host}" for node in swarm.nodes[1:]]
-    assert run(swarm.manager, "down", *named).returncode == 0 and left(swarm) == []
+    down(swarm)
 
 
 def test_a_daemon_runs_jobs_on_all_nodes_of_the_swarm(agents_up, new_daemon, monkeypatch):
@@ -439,9 +457,9 @@ def test_a_job_over_nodes_is_tried_again_without_a_lost_one(agents_up, new_daemo
         wait_until(lambda node=node: node.leftovers(daemon.read_instance()) == [], 60, "nothing is left")
 
 
-def test_a_daemon_needs_the_agents(swarm, tmp_path):
+def test_a_daemon_needs_the_agents(agents_down, tmp_path):
     refused = subprocess.run([program(), "serve", "--state-dir", str(tmp_path / "state"), "--listen", "127.0.0.1:0", "--engine", "swarm"],
-                             capture_output=True, text=True, timeout=60, env={"DOCKER_HOST": swarm.manager.host, "PATH": "/usr/bin"})
+                             capture_output=True, text=True, timeout=60, env={"DOCKER_HOST": agents_down.manager.host, "PATH": "/usr/bin"})
     assert refused.returncode and "trainyard swarm up" in refused.stderr, refused
 
 
