@@ -43,6 +43,8 @@ def pointed(browser, plot, x, y):
     """Moves the pointer to a place of a plot, in its pixels. Returns the rows of the readout that is seen then."""
     left, top = browser.value(f"(() => {{ const plot = document.querySelector({json.dumps(plot)}); plot.scrollIntoView({{block: 'center'}}); const box = plot.getBoundingClientRect(); return [box.left, box.top]; }})()")
     browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
+    browser.value("new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve())))")  # what the scrolling hides is hidden
+    browser.until(f"{READOUT}.length === 0")
     browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=left + x, y=top + y)
     return browser.until(f"(() => {{ const rows = {READOUT}; return rows.length ? rows : null; }})()")
 
