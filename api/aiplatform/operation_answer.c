@@ -32,7 +32,7 @@ void operation_render(const struct call *call, const struct operation *operation
 	message_close(&answer);
 }
 
-/* The parameters that hold a resource's id in the paths of the rows, and the collections of the resources. */
+/* The path parameters that hold the id of an operation's resource, and the collection of each kind of resource. */
 static const struct {
 	const char *param, *collection;
 } parents[] = {

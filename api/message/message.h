@@ -34,7 +34,7 @@ enum field_type {
 	FIELD_DURATION,  /* "3.5s" */
 	FIELD_TIMESTAMP, /* RFC 3339 */
 	FIELD_MASK,      /* "labels,etag": canonical form is lowerCamelCase paths joined by commas */
-	FIELD_STRUCT,    /* any JSON object; its numbers are doubles, but those of FIELD_ANY */
+	FIELD_STRUCT,    /* any JSON object; its numbers become doubles, unless the field has the flag FIELD_ANY */
 	FIELD_VALUE,     /* any JSON value; its numbers are doubles as well */
 	FIELD_ENUM,      /* of an enum_type */
 	FIELD_MESSAGE,   /* of a message */

@@ -34,10 +34,10 @@ struct called_names {
 	struct called_names_options options;
 	pthread_mutex_t lock; /* guards the next two members */
 	bool tried, are_up;   /* the servers below were to be started; they run, and stay until called_names_close() */
-	/* Servers for calls of served names, by HTTP/1.1 and by gRPC; both NULL: such calls do not reach this gateway. */
+	/* Servers for calls to hosts that are served here, by HTTP/1.1 and by gRPC; both NULL: none has started. */
 	struct listener *secure;
 	struct front *grpc;
-	/* Servers for calls of names that a route leads to this daemon; NULL: no route does. */
+	/* Servers for calls to hosts that a route (--route) leads to this daemon; NULL: there is no such route. */
 	struct listener *self_secure;
 	struct front *self_grpc;
 	struct listener *self_plain;

@@ -208,7 +208,7 @@ static const char *const family_prefixes[] = { "e2-", "n2-", "n2d-", "c2-", "m1-
 /* How many accelerators of each kind an N1 machine can have: powers of two, or'ed together.
  * Source: https://cloud.google.com/ai-platform/training/docs/using-gpus (the table of valid counts) */
 static const struct {
-	unsigned vcpus_max; /* the first row with enough vCPUs and the right family counts */
+	unsigned vcpus_max; /* the first row of the family with at least the vCPUs of the machine applies */
 	const char *family; /* NULL: any */
 	unsigned k80, p4, p100, t4, v100;
 } n1_rows[] = {

@@ -258,9 +258,10 @@ def test_two_daemons_never_have_the_same_gpu(start):
     other.cancel(second)
 
 
-def test_daemons_that_race_for_a_gpu_take_turns(start, gpu_engine):
+@pytest.mark.parametrize("rounds", [3, long(8)])
+def test_daemons_that_race_for_a_gpu_take_turns(start, gpu_engine, rounds):
     """Fails with: contest_of() that finds no contest: they ran at the same time."""
-    race([start("--gpus", "1", "--accelerators", "require") for _ in range(3)], gpu_engine, 8)
+    race([start("--gpus", "1", "--accelerators", "require") for _ in range(3)], gpu_engine, rounds)
 
 
 @pytest.fixture
