@@ -88,6 +88,27 @@ static enum status fault_get(struct call *call, struct error *err)
 	return rc ? rc : fault_answer(call, id, err);
 }
 
+static enum status kind_list(struct call *call, struct error *err)
+{
+	AUTO(json) json_t *answer = json_object();
+	json_t *kinds = json_array();
+
+	for (int kind = FAULT_UNSPECIFIED + 1; kind < FAULT_KIND_COUNT; kind++) {
+		json_t *refused = json_array();
+		const char *name;
+
+		for (size_t i = 0; (name = fault_field_refused((enum fault_kind)kind, i)) != NULL; i++)
+			json_array_append_new(refused, json_string(name));
+		json_array_append_new(kinds,
+				      json_pack("{s:s, s:o}", "fault", fault_kind_name((enum fault_kind)kind),
+						"refusedFields", refused));
+	}
+	(void)err;
+	json_object_set_new(answer, "faultKinds", kinds);
+	json_write(&call->answer, answer);
+	return STATUS_OK;
+}
+
 static enum status fault_list(struct call *call, struct error *err)
 {
 	const struct faults_context *context = call->context;
@@ -125,6 +146,27 @@ static enum status fault_remove_all(struct call *call, struct error *err)
 	return fault_registry_clear(context->registry, err);
 }
 
+static const struct field kind_fields[] = {
+	{ .name = "fault", .type = FIELD_STRING, .help = "The kind of fault." },
+	{ .name = "refusedFields",
+	  .type = FIELD_STRING,
+	  .flags = FIELD_REPEATED,
+	  .help = "The fields of a fault that have no meaning for this kind." },
+	{ .name = NULL },
+};
+static const struct message kind_message = { "trainyard.FaultKind", kind_fields,
+					     "A kind of fault.", .is_own = true };
+static const struct field kind_list_fields[] = {
+	{ .name = "faultKinds",
+	  .type = FIELD_MESSAGE,
+	  .flags = FIELD_REPEATED,
+	  .message = &kind_message,
+	  .help = "All kinds." },
+	{ .name = NULL },
+};
+static const struct message kind_list_message = { "trainyard.FaultKindList", kind_list_fields,
+						  "The kinds of faults.", .is_own = true };
+
 static const struct field fault_list_fields[] = {
 	{ .name = "faults",
 	  .type = FIELD_MESSAGE,
@@ -150,6 +192,11 @@ const struct route fault_routes[] = {
 	  .handler = fault_list,
 	  .doc = METHOD_DOC_NAMED("faults.list", NULL, fault_list_message,
 				  "Lists the faults that are ordered, with how often each hit.") },
+	{ .method = "GET",
+	  .path = "/_trainyard/v1/faultKinds",
+	  .handler = kind_list,
+	  .doc = METHOD_DOC_NAMED("faultKinds.list", NULL, kind_list_message,
+				  "Lists the kinds of faults, with the fields that each does not take.") },
 	{ .method = "DELETE", .path = FAULTS, .handler = fault_remove_all },
 	{ .method = "GET", .path = FAULTS "/{fault}", .handler = fault_get },
 	{ .method = "DELETE", .path = FAULTS "/{fault}", .handler = fault_remove },

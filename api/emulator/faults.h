@@ -5,7 +5,8 @@
  *   POST   /_trainyard/v1/faults           a new rule; answers it with its id
  *   GET    /_trainyard/v1/faults           all rules, with how often each was applied
  *   GET    /_trainyard/v1/faults/{fault}   one
- *   DELETE /_trainyard/v1/faults/{fault}   removes one; /_trainyard/v1/faults: all */
+ *   DELETE /_trainyard/v1/faults/{fault}   removes one; /_trainyard/v1/faults: all
+ *   GET    /_trainyard/v1/faultKinds       the kinds of faults, and the fields that each does not take */
 
 #include "api/http/http.h"
 

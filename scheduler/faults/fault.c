@@ -99,6 +99,14 @@ const char *fault_kind_name(enum fault_kind kind)
 	return kind > FAULT_UNSPECIFIED && kind < FAULT_KIND_COUNT ? kinds[kind].name : "unspecified";
 }
 
+const char *fault_field_refused(enum fault_kind kind, size_t index)
+{
+	for (size_t i = 0; i < COUNT_OF(fields); i++)
+		if (!(kinds[kind].says & fields[i].said) && index-- == 0)
+			return fields[i].name;
+	return NULL;
+}
+
 const struct fault_traits *fault_traits_of(enum fault_kind kind)
 {
 	return &kinds[kind];

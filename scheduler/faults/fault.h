@@ -99,6 +99,9 @@ DEFINE_AUTO(fault_rule, struct fault_rule *, fault_rule_free)
 enum status fault_rule_read(const json_t *canonical, struct fault_rule **ret_rule, struct error *err);
 
 const char *fault_kind_name(enum fault_kind kind);
+/* The name of the field number @index, from 0, of those that have no meaning for a kind, so that a rule with it is refused;
+ * NULL: there is none. */
+const char *fault_field_refused(enum fault_kind kind, size_t index);
 /* The traits of a kind of fault. @kind: not FAULT_UNSPECIFIED. */
 const struct fault_traits *fault_traits_of(enum fault_kind kind);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page of fault rules and of the clock. The form has the fields that the discovery document lists for a fault.
+// The page of fault rules and of the clock. The form has the fields that the discovery document lists for a fault, except
+// those that the chosen kind of fault does not take.
 import {call, get} from "./api.js";
 import {ago, el, localTime, note, refill} from "./dom.js";
 import {every} from "./stream.js";
@@ -71,7 +72,9 @@ export function faultsPage(main, {title}) {
 	});
 
 	async function formMake() {
-		const properties = Object.entries((await get("/discovery/v1/apis/trainyard/v1/rest")).schemas.Fault.properties).filter(([, each]) => !each.readOnly);
+		const [described, listed] = await Promise.all([get("/discovery/v1/apis/trainyard/v1/rest"), get("/_trainyard/v1/faultKinds")]);
+		const properties = Object.entries(described.schemas.Fault.properties).filter(([, each]) => !each.readOnly);
+		const refused = Object.fromEntries(listed.faultKinds.map((kind) => [kind.fault, kind.refusedFields]));
 		const fields = properties.map(([name, each]) => {
 			const input = each.enum ? el("select", {name}, each.enum.map((value, i) => (value.endsWith("_UNSPECIFIED") ? null : el("option", {value, title: each.enumDescriptions?.[i] ?? ""}, value))))
 				: el("input", {name, type: "text", inputmode: NUMBERS[each.type] || each.format === "int64" ? "decimal" : null, autocomplete: "off"});
@@ -81,14 +84,19 @@ export function faultsPage(main, {title}) {
 
 		form.append(el("h2", {}, "Order a fault"), el("div", {class: "fields"}, fields), el("div", {class: "row"}, el("button", {}, "Add the rule")));
 		form.hidden = false;
+		const fit = () => properties.forEach(([name], i) => { fields[i].hidden = refused[form.elements.fault.value]?.includes(name) ?? false; });
+
+		fit();
+		form.addEventListener("change", fit);
+		form.addEventListener("reset", () => setTimeout(fit));
 		form.addEventListener("submit", (event) => {
 			const body = {};
 
 			event.preventDefault();
-			for (const [name, each] of properties) {
+			for (const [i, [name, each]] of properties.entries()) {
 				const value = form.elements[name].value.trim();
 
-				if (value)
+				if (value && !fields[i].hidden)
 					body[name] = NUMBERS[each.type] && Number.isFinite(Number(value)) ? Number(value) : value;
 			}
 			act(async () => { await call("POST", API, body); form.reset(); }, "The rule holds");
