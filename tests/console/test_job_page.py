@@ -20,6 +20,18 @@ def assert_times_are_told(browser, lasted_ms, state_count):
     assert seconds and all(abs(x - (left + 1000 * each / lasted_ms * (right - left))) <= 1.5 for each, x in seconds), (times, lasted_ms, bars)
 
 
+def test_a_job_that_is_deleted_is_not_shown_as_if_it_were_there(browser, yard):
+    """Fails with: a page that ignores the 404: it showed the job for ever."""
+    vertex = Vertex(yard)
+    name = vertex.create(custom_job("exit 0"))["name"]
+    vertex.until(name, "JOB_STATE_SUCCEEDED")
+    opened(browser, yard, f"jobs/{yard.project}/{name.split('/')[-1]}")
+    browser.until("document.querySelector('.state.SUCCEEDED') !== null")
+    assert "was deleted" not in browser.texts("main")[0]
+    assert yard.request("DELETE", "/v1/" + name).status == 200
+    browser.until_says("This job was deleted.", "[role=alert]")
+
+
 def test_a_failed_job_is_understood(browser, yard):
     """The page names the replica that failed, why, and the line in its log."""
     cluster = distributed("echo master; while :; do sleep 0.1; done", "echo one; sleep 0.5; echo 'ValueError: bad shape' >&2; exit 3", workers=2)

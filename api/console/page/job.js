@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The page of one job: the reason of its state, its timeline, what it runs, and its log.
-import {call, create, get} from "./api.js";
+import {Refused, call, create, get} from "./api.js";
 import {clusterView} from "./cluster.js";
 import {ago, confirmed, copyButton, duration, el, facts, localTime, note, pullBar, refill, stateMark} from "./dom.js";
 import {FAMILIES} from "./jobs.js";
@@ -233,8 +233,12 @@ export function jobPage(main, {go, title, words: [project, id]}) {
 		}
 	}
 	const stop = every(LOOK_MS, () => look().catch((problem) => {
-		if (!job)
+		if (!job) {
 			main.replaceChildren(el("div", {class: "card empty"}, el("h1", {}, problem.message), el("a", {href: "/_trainyard/console/"}, "All jobs")));
+		} else if (problem instanceof Refused && problem.status === 404) {
+			main.prepend(el("p", {class: "card", role: "alert"}, "This job was deleted. The page shows what was last known of it. ", el("a", {href: "/_trainyard/console/"}, "All jobs")));
+			stop();
+		}
 	}));
 
 	return {close: () => { stop(); timeline.close(); log.close(); study?.close(); shells.forEach((each) => each.close()); }, keys: {f: () => log.follow(), e: () => log.firstError()}};

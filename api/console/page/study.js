@@ -5,7 +5,7 @@ import {el, refill, svg} from "./dom.js";
 import {mattersCard} from "./matters.js";
 import {axes, cut, extent, path, Readout, scale, short, whenWidthChanges, whole} from "./plots.js";
 
-const HEIGHT = 240, BOX = {left: 56, top: 24, bottom: HEIGHT - 40}, SLICES_MOST = 12;
+const HEIGHT = 240, BOX = {left: 56, top: 24, bottom: HEIGHT - 40}, SLICES_MOST = 12, ROWS_MOST = 200;
 const DIGITS = 6; // of a value that is read out
 const LABEL = 10, LABELS = 80; // pixels beside an axis of the parallel coordinates, and for the words there
 
@@ -50,6 +50,7 @@ const hint = (trial, study) => svg("title", {}, [`Trial ${trial.trialId}: ${tria
 export class StudyView {
 	constructor(job) {
 		this.place = job.family === "jobs" ? `projects/${job.project}/jobs/${job.id}` : job.name;
+		this.id = job.id;
 		this.node = el("div", {class: "cards"});
 		this.ranges = new Map(); // of the parallel coordinates: what of an axis is chosen
 		this.plots = [plot("Best so far", (box) => this.#best(box), {isScattered: true}), plot("Learning curves", (box) => this.#curves(box)),
@@ -250,8 +251,9 @@ export class StudyView {
 
 		refill(this.table, el("h2", {}, this.ranges.size ? `${seen.length} of ${trials.length} trials` : `${trials.length} of ${this.told.trialCount} trials`),
 			el("div", {class: "scrolls", role: "region", "aria-label": "Trials"}, el("table", {class: "plain"}, el("tr", {}, ["Trial", study.metrics[0].name, "State", ...names].map((name) => el("th", {scope: "col"}, name))),
-				seen.slice(0, 200).map((trial) => el("tr", {}, el("td", {}, el("a", {href: `${this.page}?trial=${trial.trialId}`, title: "Its page"}, trial.trialId === best?.trialId ? el("strong", {}, `${trial.trialId} (best)`) : String(trial.trialId))),
+				seen.slice(0, ROWS_MOST).map((trial) => el("tr", {}, el("td", {}, el("a", {href: `${this.page}?trial=${trial.trialId}`, title: "Its page"}, trial.trialId === best?.trialId ? el("strong", {}, `${trial.trialId} (best)`) : String(trial.trialId))),
 					el("td", {class: "mono"}, trial.objectiveValue === undefined ? "" : short(trial.objectiveValue)), el("td", {}, endOf(trial)),
-					names.map((name) => el("td", {class: "mono"}, name in trial.parameters ? short(trial.parameters[name]) : "")))))));
+					names.map((name) => el("td", {class: "mono"}, name in trial.parameters ? short(trial.parameters[name]) : "")))))),
+			seen.length > ROWS_MOST ? el("p", {class: "soft"}, `The best ${ROWS_MOST} are listed. All of them: trainyard study ${this.id} --csv`) : "");
 	}
 }
