@@ -365,9 +365,9 @@ int clean_main(struct invocation *invocation)
 	return fflush(stdout) == 0 ? EXIT_GOOD : EXIT_FAILED;
 }
 
-/* Removes the files of this machine even if the engine does not answer, because otherwise a mount would keep the
- * directory. An engine that does not answer is no failure for an instance that never had a job: it has no mount and
- * nothing in the engine. */
+/* Removes the files of this machine even if the engine does not answer, because a mount that stays in the state
+ * directory would keep it from being removed. An engine that does not answer is no failure for an instance that never
+ * had a job: it has no mount and nothing in the engine. */
 static enum status quiet_clean(struct clean *clean, struct error *err)
 {
 	const bool had_jobs = state_dir_had_jobs(clean->config->state_dir);

@@ -15,12 +15,12 @@
 #include "daemon/help_text.h"
 #include "scheduler/engine/engine.h"
 
-/* The place of a value, for error messages about the value. */
+/* Where a value comes from: for error messages about the value, and for lists. */
 struct origin {
 	enum config_source source;
 	const char *file;
 	unsigned line;
-	unsigned reading; /* number of this pass over a place, from 1; each later pass has a higher number */
+	unsigned reading; /* each reading of one source has a number, from 1; later readings have higher numbers */
 };
 
 static void *field_of(struct config *config, const struct config_item *item)
@@ -130,7 +130,7 @@ void config_list_add(struct config_list *list, const char *value)
 	list->count++;
 }
 
-/* Adds to a list option. The first value of a pass over a place replaces the values of earlier passes. */
+/* Adds to a list option. The first value of each reading of a source replaces the values of earlier readings. */
 static enum status set_list(struct config *config, const struct config_item *item,
 			    const struct origin *origin, const char *value, struct error *err)
 {
@@ -314,8 +314,8 @@ struct command_line {
 	bool passes_on; /* the command takes words after "--" */
 };
 
-/* Refuses a word of the command line. @item: the option that has this name but that other commands take; NULL: no
- * command takes it. */
+/* Refuses a word of the command line. @item: the option of this name if other commands take it; NULL: no command has
+ * such an option. */
 static enum status word_refuse(const struct command_line *line, const char *word,
 			       const struct config_item *item, struct error *err)
 {
@@ -449,8 +449,8 @@ static enum status read_arguments(struct config *config, const struct command_li
 	return rc;
 }
 
-/* The arguments and the environment may name the configuration file, and override it. So both are read twice: first to
- * find the file's name, then again after the file. */
+/* The arguments and the environment may name the configuration file, but their values take precedence over those in the
+ * file. So both are read twice: first to find the file's name, then again after the file. */
 static enum status read_all(struct config *config, const struct command_line *line, struct error *err)
 {
 	AUTO(string) char *path = NULL;

@@ -25,7 +25,7 @@ enum single_replica_name { SINGLE_CHIEF, SINGLE_WORKERPOOL0 };
 struct config_list {
 	char **values;
 	size_t count;
-	unsigned reading; /* number of the pass over a place that gave the values; 0: no values */
+	unsigned reading; /* number of the reading that gave the values (struct origin in config.c); 0: no values */
 };
 
 struct config {
@@ -57,7 +57,7 @@ struct config {
 	unsigned validation;           /* enum validation */
 	unsigned single_replica_name;  /* enum single_replica_name: in Vertex AI's CLUSTER_SPEC */
 	unsigned machine_fit;          /* enum machine_fit of scheduler/plan/placement.h */
-	unsigned accelerators;         /* enum accelerator_policy of the same */
+	unsigned accelerators;         /* enum accelerator_policy of scheduler/plan/placement.h */
 	char *quota;                   /* quota_parse() of api/training/quota.h; NULL: none */
 	struct config_list routes;     /* rules of daemon/gateway/host_routes.h */
 	struct config_list host_names; /* additional names for Host headers */
@@ -74,7 +74,7 @@ struct config {
 	int64_t seed;    /* seed for random choices of faults and for ids; 0: ids are unpredictable */
 	char *clock;     /* emulator_clock_open() of daemon/emulator_clock.h */
 	char *keep;      /* how long ended jobs are kept, for duration_read() of daemon/base/amount.h; NULL: without limit */
-	char *max_state; /* limit for the databases, for size_read() of the same; NULL: no limit */
+	char *max_state; /* limit for the databases, for size_read() of daemon/base/amount.h; NULL: no limit */
 	enum log_level log_level;
 	enum log_format log_format;
 	char *docker_config; /* a directory */
@@ -114,7 +114,7 @@ enum status config_read_beside(struct config *ret_config, enum config_command co
 			       const char *const *arguments, struct error *err);
 #define CONFIG_PASSES_ON "; -- comes before the words that are passed on"
 
-/* Appends one line per option of @command: its name, its meaning, and its default, which either list may replace as
- * "--name=value"; both end with NULL, or are NULL. */
+/* Appends one line per option of @command: its name, its meaning, and its default. The lists @first and @defaults have
+ * other defaults, "--name=value", and @first takes precedence. Each list ends with NULL, or is NULL. */
 void config_help_write(struct text *text, enum config_command command, const char *const *first,
 		       const char *const *defaults);

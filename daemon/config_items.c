@@ -71,8 +71,8 @@ static bool engine_valid(const char *value)
 	return strcmp(value, ENGINE_SWARM) == 0 || engine_kind_of(value) != NULL;
 }
 
-/* Choice: wider than the service's own rule, which wants 6 to 30 characters, because made-up projects
- * are short; not wider than what clients put into a path. */
+/* Choice: accepts more than the service, which requires 6 to 30 characters, because made-up projects have short names;
+ * but only what clients can put into a path. */
 static bool project_valid(const char *value)
 {
 	const size_t length = strlen(value);

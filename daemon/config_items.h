@@ -24,7 +24,8 @@ struct config_item {
 		/* the environment variable from which the default is computed, named in errors; NULL: none */
 		compute_from;
 	bool (*valid)(const char *value);
-	/* Used instead of valid(), where the error can say more than @expected: sets it. NULL: valid() is used. */
+	/* Called for a value that valid() has refused, if there is no advice: sets *err to a text that follows
+	 * @expected in the error. NULL: no text follows. */
 	enum status (*check)(const char *value, struct error *err);
 	const char *expected;       /* what valid() accepts, in words: "ADDR:PORT, such as ..." */
 	const char *advice;         /* the user's remedy for an invalid value; NULL: none */

@@ -22,8 +22,8 @@
  * open the file. */
 enum { FILE_MODE = 0600, CREDENTIALS_BYTES_MAX = 16384, PROMISED_BYTES = 4096 };
 
-/* "trainyard@my-project.iam.gserviceaccount.com": the account that programs outside containers use. A project of a domain,
- * "example.com:project", has that domain behind its name.
+/* "trainyard@my-project.iam.gserviceaccount.com": the account that programs outside containers use. The project
+ * "example.com:project", which belongs to a domain, has "trainyard@project.example.com.iam.gserviceaccount.com".
  * Source: https://cloud.google.com/iam/docs/service-account-overview (read 2026-11-22) */
 static void email_write(struct text *text, const char *project)
 {

@@ -7,9 +7,9 @@
 
 #include "daemon/base/error.h"
 
-/* Makes or updates @state_dir/credentials.json, mode 0600, for a daemon of that state at @url, and returns its path. An
- * equal file is not touched. FAILED_PRECONDITION: there is no such directory, or it belongs to another user; nothing is
- * made. */
+/* Makes or updates @state_dir/credentials.json, mode 0600, for the daemon at @url that uses this state directory, and
+ * returns the file's path. A file that has the right content already is not touched. FAILED_PRECONDITION: there is no
+ * such directory, or it belongs to another user; nothing is made. */
 enum status credentials_keep(const char *state_dir, const char *url, const char *project, char **ret_path,
 			     struct error *err);
 

@@ -17,7 +17,8 @@
 
 enum { NS_PER_S = 1000000000, NS_PER_US = 1000, FILE_BYTES_MAX = 64 };
 
-/* Choice: 2000-01-01 and 2200-01-01. Nanoseconds since 1970 end in 2262, and deadlines lie ahead of now. */
+/* Choice: the clock's times are from 2000-01-01 until 2200-01-01. The largest int64_t of nanoseconds since 1970 is in
+ * 2262, and deadlines, which are later than the clock's time, must be below it. */
 static const int64_t first_ns = INT64_C(946684800) * NS_PER_S, end_ns = INT64_C(7258118400) * NS_PER_S;
 
 static const char steppable[] = "steppable";

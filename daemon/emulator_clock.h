@@ -6,8 +6,8 @@
  *   "steppable"       the same, and users can move it forward
  *   "steppable@TIME"  the same; in a new state directory it begins at TIME (RFC 3339)
  *
- * Its lead is kept in the state directory's file "clock", so that no time occurs again after a restart. A clock
- * that is ahead therefore cannot become the real one again. */
+ * The clock's lead, which is its time minus the real time, is kept in the state directory's file "clock", so that no
+ * time occurs again after a restart. For the same reason, "real" is refused while the kept lead is above 0. */
 #include <stdbool.h>
 #include <stdint.h>
 

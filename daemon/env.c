@@ -37,8 +37,8 @@ enum part {
 	PART_NO_PROXY,
 };
 
-/* gcloud reads CLOUDSDK_<SECTION>_<PROPERTY>. An override must end with a slash; without it, and without
- * disabled credentials, gcloud gives up or asks Google.
+/* gcloud reads CLOUDSDK_<SECTION>_<PROPERTY>. The override of an endpoint must end with a slash, and without a token
+ * file, credentials must be disabled: otherwise gcloud gives up or asks Google.
  * Source: `gcloud topic configurations` (read 2026-11-20) */
 static const struct {
 	const char *name;
@@ -64,15 +64,16 @@ static const struct {
 	/* The certificates that gRPC's libraries trust instead of the machine's own; the file contains those too.
 	 * Source: https://github.com/grpc/grpc/blob/master/doc/environment_variables.md (read 2026-11-22) */
 	{ "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", PART_GRPC_ROOTS, "" },
-	/* The same for requests: Google's libraries change to REST at the same host.
+	/* The same file for the Python package requests, with which Google's libraries call REST at the same host.
 	 * Source: https://requests.readthedocs.io/en/latest/user/advanced/ (read 2026-11-22) */
 	{ "REQUESTS_CA_BUNDLE", PART_GRPC_ROOTS, "" },
-	/* Cloud Storage's libraries, gcsfs among them; and Google's C++ one, which Arrow has inside.
+	/* The first is read by the libraries for Cloud Storage, such as gcsfs; the second by Google's C++ library for
+	 * it, which Arrow contains.
 	 * Source: the libraries' own code: google-cloud-storage 3.17 (_helpers.py), @google-cloud/storage 7.16
 	 * (storage.ts), google-cloud-cpp 2.30 (client_options.cc) */
 	{ "STORAGE_EMULATOR_HOST", PART_STORAGE_URL, "" },
 	{ "CLOUD_STORAGE_EMULATOR_ENDPOINT", PART_STORAGE_URL, "" },
-	/* gcsfs from 2026 on asks a server of Google's over gRPC what kind of bucket each is, and waits for it.
+	/* Since 2026, gcsfs asks one of Google's servers by gRPC of what kind each bucket is, and waits for the answer.
 	 * Source: its code, version 2026.10 (__init__.py) */
 	{ "GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT", PART_TEXT, "false" },
 	/* The API endpoint, for programs that build a client themselves. */

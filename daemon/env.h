@@ -15,7 +15,7 @@ struct env_settings {
 	/* "http://127.0.0.1:9000" of another emulator of Cloud Storage; NULL: this daemon's */
 	const char *storage_url;
 	char *credentials;    /* the path of a credentials file; NULL: none */
-	char *no_credentials; /* the reason for the user why there is no file; NULL: no reason */
+	char *no_credentials; /* why there is no credentials file, for the user to read; NULL: no reason */
 	char *grpc_endpoint;  /* "localhost:8091"; NULL: gRPC is not served */
 	char *grpc_roots;     /* path of the certificates that gRPC clients must trust; NULL: gRPC is not served */
 	char *token_file;     /* absolute path of the token for callers; NULL: no token is required */

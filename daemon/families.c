@@ -359,7 +359,8 @@ void families_fill(struct families *families, const struct families_parts *parts
 		       "more families than there is room for");
 	*families = (struct families){ .parts = *parts };
 	contexts_fill(families);
-	/* Vertex AI is the first family because ml has "locations" as well, and Vertex AI's accept all parameters. */
+	/* Vertex AI and ml both have methods for "locations". Vertex AI is the first family, because its methods accept
+	 * the parameters of both. */
 	vertex_add(families, "aiplatform", AIPLATFORM_UNDER("/v1"), aiplatform_routes, &families->aiplatform,
 		   aiplatform_absent);
 	vertex_add(families, "aiplatform-beta", AIPLATFORM_UNDER("/v1beta1"), aiplatform_beta_routes,

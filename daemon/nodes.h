@@ -24,7 +24,7 @@ struct daemon_nodes {
 	size_t size, first_count; /* first_count: without the nodes that joined later */
 	bool swarm; /* the nodes are those of a Docker Swarm */
 	struct scheduler_node *named;
-	const char **urls;           /* the configuration's; of nodes that joined later, its own */
+	const char **urls;           /* strings of the configuration; those of nodes that joined later are owned */
 	struct engine **engines;     /* NULL: not open */
 	struct place_rules *placing; /* NULL: all jobs may run on all nodes */
 	enum engine_networks makes;  /* kind of networks that the first node makes; with overlays, the other nodes make
@@ -50,15 +50,17 @@ bool place_rule_valid(const char *value);
 enum status daemon_nodes_make(const struct config *config, struct daemon_nodes *ret_nodes, struct error *err);
 void daemon_nodes_deinit(struct daemon_nodes *nodes);
 
-/* What jobs may use of each node, by the configuration. @project_vcpus: of all jobs of a project; 0: no limit. */
+/* What the configuration lets jobs use of each node. @project_vcpus: limit of vCPUs for all jobs of a project together;
+ * 0: no limit. */
 struct capacity daemon_nodes_capacity(const struct daemon_nodes *nodes, const struct config *config,
 				      unsigned project_vcpus);
 /* Opens the engine of each node and starts the scheduler, which must have been made with the same number of nodes.
  * @options apply to all nodes, except the URL. */
 enum status daemon_nodes_open(struct daemon_nodes *nodes, struct scheduler *scheduler,
 			      const struct engine_options *options, struct error *err);
-/* Adds a node while the scheduler runs. Takes references of its own. RESOURCE_EXHAUSTED: there are too many nodes; others
- * as struct engine_kind's open(). Thread: one at a time; the others see the node when it is complete. */
+/* Adds a node while the scheduler runs. Takes references of its own. RESOURCE_EXHAUSTED: there are too many nodes;
+ * other errors are those of open() in struct engine_kind. Thread: one at a time; other threads see the node when it is
+ * complete. */
 enum status daemon_nodes_join(struct daemon_nodes *nodes, struct scheduler *scheduler, const char *name,
 			      const char *url, json_t *labels, struct error *err);
 /* Whether a node has this name or this URL. Thread: that of daemon_nodes_join(). */

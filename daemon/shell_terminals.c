@@ -7,7 +7,7 @@
 #include "scheduler/job_run.h"
 
 struct inner_endpoint {
-	struct shell_terminal shell; /* first */
+	struct shell_terminal shell; /* must be the first member: a pointer to it is cast to a pointer to this struct */
 	struct terminal *terminal;
 };
 

@@ -16,7 +16,7 @@ struct swarm;
 void swarm_nodes_list(const struct swarm *swarm, const char *own, const char *manager_url,
 		      struct config *config);
 /* Adds the nodes that @nodes do not have yet, while the scheduler runs; named as above, and after its id if an earlier
- * node has its name. Outcomes as daemon_nodes_join(): the nodes before it have joined. */
+ * node has its name. Stops at the first node that cannot join, and returns the error of daemon_nodes_join(). */
 enum status swarm_nodes_join(const struct swarm *swarm, const char *manager_url, struct daemon_nodes *nodes,
 			     struct scheduler *scheduler, struct error *err);
 /* The manager's URL in "swarm:ID:URL"; NULL: the URL has another form. Borrowed. */
@@ -26,5 +26,5 @@ const char *swarm_manager_url(const char *url);
 void swarm_nodes_report(const struct swarm *swarm, const char *manager_url, const struct daemon_nodes *nodes,
 			struct scheduler *scheduler);
 /* Asks the manager for the swarm's nodes, waits for its answer, and adds them to @config; does nothing without
- * config->swarm. Outcomes: as swarm_ask(); FAILED_PRECONDITION: also if the swarm has no agents. */
+ * config->swarm. Errors are those of swarm_ask(), and FAILED_PRECONDITION if the swarm has no agents. */
 enum status swarm_nodes_add(struct config *config, struct error *err);

@@ -46,7 +46,8 @@ static void manager_look(struct swarm_watch *watch, const char *manager_url, boo
 	swarm_nodes_report(&swarm, manager_url, watch->nodes, watch->scheduler);
 }
 
-/* The manager of a node that no node before it has, and that of `--engine swarm` is not; NULL: there is none. */
+/* The URL of the node's manager. NULL: the node has no manager, or look() asks this manager already, for an earlier
+ * node or for `--engine swarm`. */
 static const char *next_manager(const struct daemon_nodes *nodes, size_t node)
 {
 	const char *url = swarm_manager_url(nodes->urls[node]);

@@ -13,5 +13,5 @@ struct swarm_watch;
  * leaves *ret_watch as it is. */
 enum status swarm_watch_open(struct daemon_nodes *nodes, struct scheduler *scheduler, struct swarm_watch **ret_watch,
 			     struct error *err);
-/* Waits for an answer of the manager that is awaited. NULL is harmless. */
+/* Ends the thread; if it is asking a manager, waits for the answer. NULL is harmless. */
 void swarm_watch_close(struct swarm_watch *watch);

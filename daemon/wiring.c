@@ -55,7 +55,7 @@ struct wiring {
 	struct emulator_clock *emulator_clock;
 	const struct clock *clock; /* the clock of emulator_clock */
 	struct store *store;
-	int presence; /* -1: not taken */
+	int presence; /* descriptor from instance_lock_take(); -1: the lock is not taken */
 	struct machinery machinery;
 	struct daemon_nodes nodes;
 	struct swarm_watch *swarm_watch; /* NULL: no node is a swarm's */
@@ -179,7 +179,7 @@ static enum status gateways_make(struct wiring *wiring, struct error *err)
 		&wiring->gateways, err);
 }
 
-/* Containers are given directories below this one, by absolute paths. */
+/* Names the directory of trials: containers get directories below it, by absolute paths. */
 static enum status trials_dir_name(struct wiring *wiring, struct error *err)
 {
 	(void)err;

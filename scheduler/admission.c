@@ -39,7 +39,7 @@ struct walk {
 	struct rooms rooms; /* borrowed, except the texts of lacks */
 	struct fleet fleet; /* the same nodes, less what this walk's jobs were given */
 	struct walk_node *nodes;
-	bool devices_held;   /* another instance has some */
+	bool devices_held;   /* another instance has a GPU that this walk has chosen for a job */
 	const char *claims_lack; /* why a node's GPUs cannot be claimed; NULL: no job wanted such GPUs */
 	json_t *taken_vcpus; /* per project: vCPUs of its running jobs and of jobs admitted in this walk */
 	bool closed;         /* no further job is admitted */
@@ -101,7 +101,7 @@ static void wait_report(struct walk *walk, struct job_entry *entry, enum shortag
 	    walk->logged == LOGGED_AT_ONCE)
 		return;
 	run = run_of(walk, entry);
-	/* A row that was only in the store until now may say that the job was cancelled meanwhile: it is stale then. */
+	/* run_of() may have read the job from the store only now. If it was cancelled meanwhile, the run is stale. */
 	if (is_busy(walk, run))
 		return;
 	decision = decision_of(walk, run, run->row->state);
@@ -134,8 +134,8 @@ static bool engine_closes(const struct walk *walk)
 	return walk->view->node_count == 1;
 }
 
-/* Whether the job's log says already, about the present hosts, that the job wants more than they have, or needs a node
- * that is away. */
+/* Whether the job's log says already that the job wants more than the present hosts have, or needs a node that is
+ * away. */
 static bool lacks_host(const struct walk *walk, const struct job_entry *entry)
 {
 	const enum shortage shortage = entry->logged_wait;

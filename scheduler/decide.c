@@ -220,8 +220,9 @@ static void decide_renewal(struct decision *decision, const struct job_run *run,
 }
 
 /* Restarts lost replicas under the same names while the other replicas run on, as the service does when it moves a
- * machine. The old container, which may run after all if its node is back, and its output must be gone first, and no
- * container is made before the restart is stored and logged. False: nothing can be done for the lost replicas now. */
+ * machine. First the old container, which may still run if its node is back, is removed, and all its output is stored;
+ * then the restart is stored and logged; only then is a new container made. False: nothing can be done for the lost
+ * replicas now. */
 static bool decide_restart(struct decision *decision, const struct job_run *run)
 {
 	for (unsigned i = 0; i < run->replica_count; i++) {
@@ -392,7 +393,8 @@ static bool was_lost(const struct job_run *run)
 	return false;
 }
 
-/* Begins the next attempt, under the same names, once nothing is left of the last one; if a node is lost, in the queue. */
+/* Begins the next attempt, under the same names, once nothing is left of the last one. If a node is lost, the job gives
+ * its resources back, and waits in the queue until it is admitted again. */
 static void decide_retry(struct decision *decision, const struct job_run *run,
 			 const struct decision_context *context)
 {
@@ -427,8 +429,8 @@ static void decide_close(struct decision *decision, const struct job_run *run)
 	notes_say(&decision->says, SEVERITY_INFO, "%s", last_words(run->row->outcome));
 }
 
-/* Stops containers and stores their output, until none is left. No program of the job runs any more when its network is
- * left for the next job, or removed. */
+/* Stops containers and stores their output, until none is left. The job's network is given back, for the next job or
+ * for removal, only when no program of the job runs any more. */
 static void decide_stopping(struct decision *decision, const struct job_run *run,
 			    const struct decision_context *context)
 {

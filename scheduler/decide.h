@@ -21,10 +21,11 @@
  *   an outcome       something still runs                 it is stopped
  *                    ended, its output stored             it is removed
  *                    no errorMessage stored yet           errorMessage is stored
- *                    nothing runs, all output stored      the network is left
- *                    no container left, job is retried    the next attempt begins; if a node is lost, in the queue
+ *                    nothing runs, all output stored      the network is given back
+ *                    no container left, job is retried    the next attempt begins; if a node is lost, the job's
+ *                                                         place is given up
  *                    no container left                    the last service lines are written
- *                    these are written, network remains   the network is left
+ *                    these are written, network remains   the network is given back
  *                    nothing left                         the final state is stored */
 #include "scheduler/decision.h"
 

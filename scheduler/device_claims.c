@@ -136,7 +136,7 @@ void device_claims_forget(struct device_claims *claims)
 	failure_set(claims, NULL);
 	for (size_t i = 0; i < claims->count; i++)
 		claims->items[i].state = CLAIM_ASKED;
-	change(claims); /* even if there is none: the engine may have claims of an earlier daemon */
+	change(claims); /* even without any claim: the engine may still have those of an earlier daemon */
 }
 
 void device_claims_retry(struct device_claims *claims)
@@ -204,7 +204,7 @@ bool device_claims_answer(struct device_claims *claims, unsigned number, const j
 		if (array_has(refused, claim->device))
 			claim->state = CLAIM_REFUSED;
 		else if (claim->state == CLAIM_ASKED && is_partial)
-			change(claims); /* it was withdrawn with the refused ones */
+			change(claims); /* it was withdrawn, because other GPUs of the order were refused */
 		else
 			claim->state = CLAIM_OURS;
 		*ret_leased = *ret_leased || (claim->state == CLAIM_REFUSED && claim->leased && !claim->logged);

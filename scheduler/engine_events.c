@@ -123,8 +123,8 @@ static void on_down(struct node *node, const struct engine_event *event)
 	}
 }
 
-/* The default image of a runtime version is large and must be downloaded, so its failure is reported with the advice to
- * build one locally. */
+/* The default image of a runtime version is large and must be downloaded, so a failure to get it is reported with
+ * the advice to build an image locally. */
 static void fold_image_failure(struct job_run *run, const struct job_node *on, enum role role,
 			       const char *text)
 {
@@ -194,7 +194,7 @@ static void on_replica_failed(struct job_run *run, struct replica_run *replica,
 {
 	if (event->status == STATUS_UNAVAILABLE) {
 		if (replica->observed == OBSERVED_CREATING)
-			replica->observed = OBSERVED_NOTHING; /* unless it is listed */
+			replica->observed = OBSERVED_NOTHING; /* the next listing shows whether it exists */
 		replica->orders.epoch++; /* a stop sent during the start must be sent again */
 		observe_lost_answer(run, &run->nodes[replica->at]);
 		return;

@@ -24,7 +24,7 @@
 
 enum {
 	RETRY_AFTER_STORE_US = 1000000, /* when a commit failed */
-	TAIL_LINES = 200,               /* in which a traceback may begin */
+	TAIL_LINES = 200,               /* the last lines of stderr, which are searched for a traceback */
 };
 
 void decisions_add(struct scheduler *scheduler, struct job_run *run, struct decision *decision)
@@ -130,7 +130,7 @@ static void run_admitted(struct scheduler *scheduler, struct decision *decision)
 {
 	struct job_run *run = decision->run;
 
-	assignment_free(run->assignment); /* of the place that the job has given up */
+	assignment_free(run->assignment); /* the assignment of a place that the job has given up, or NULL */
 	run->assignment = TAKE(decision->assignment);
 	room_take(scheduler, run);
 	room_lease(run);
@@ -138,9 +138,9 @@ static void run_admitted(struct scheduler *scheduler, struct decision *decision)
 	deviations_mark_reported(run->reported, decision->reported);
 }
 
-/* Applies the effects of a decision that is stored now. The run's row is stale after each commit, also after one of log
- * lines and injections alone: the walk along the queue follows in the same pass, and would admit a job that a stored
- * stockout holds. */
+/* Applies the effects of a decision that is stored now. After every commit, even one of log lines and injections alone,
+ * the run is marked as stale, so that the job is not admitted before its row is read again: otherwise the queue, which
+ * is served later in the same pass, could admit a job that a stored stockout holds. */
 static void decision_on_commit(struct scheduler *scheduler, struct decision *decision)
 {
 	const struct job_change *change = &decision->change;

@@ -8,7 +8,7 @@
 
 #define COUNT_OF(ARRAY) (sizeof(ARRAY) / sizeof((ARRAY)[0]))
 
-/* The values of a variable. */
+/* The kinds of values that a variable can have. */
 enum reported {
 	STORAGE_URL,   /* "http://10.213.0.1:45001" */
 	STORAGE_API,   /* "http://10.213.0.1:45001/storage/v1/" */
@@ -69,14 +69,16 @@ static const struct variable {
 };
 
 /* The host names at which programs without such variables look for a metadata server: boto and others use the first,
- * google-cloud-logging the second (the C library compares it with its final dot), TensorFlow before 2.4 the third. */
+ * google-cloud-logging the second (to the C library, the name with a final dot is a different one), TensorFlow before
+ * 2.4 the third. */
 static const char *const metadata_names[] = { "metadata.google.internal", "metadata.google.internal.",
 					      "metadata" };
 
 /* Other services of the cloud that training programs call. While the cloud is out of reach, these names resolve to the
  * gateway, which refuses the calls at once; otherwise the programs would wait for answers that cannot come. "%s" is the
- * job's region; with everywhere, any other region matches too, because programs put models and data sets where the
- * accelerators are not. The job's log mentions the called services in either case, because their data is real. */
+ * job's region; in rows with @everywhere it is any other region too, because programs put models and data sets where
+ * the accelerators are not. While the cloud can be reached, the job's log still mentions calls to services with
+ * @watched, because these calls act on real data. */
 static const struct {
 	const char *name;
 	bool watched; /* the job's log mentions calls even while the cloud can be reached */

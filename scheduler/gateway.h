@@ -20,7 +20,7 @@
 struct gateway_request {
 	unsigned attempt; /* of the job: tokens of another one are refused */
 	int64_t job,
-		/* the job to the log of which entries are added: the job itself or, for a trial, its tuning job */
+		/* the job that entries are logged for: the job itself or, for a trial, its tuning job */
 		log_owner;
 	const struct plan *plan; /* borrowed for the call */
 	uint32_t address;        /* the address to bind, in host byte order */
@@ -42,8 +42,8 @@ struct gateway_address {
 	 * host is served by TLS. */
 	const char *ca_bundle;
 	const char *const *served;
-	/* The names of the cloud's regions, the daemon's; the list ends with NULL. NULL: only hosts of the job's own
-	 * region are redirected here. */
+	/* The names of the cloud's regions, owned by the daemon; the list ends with NULL. NULL: only hosts of the job's
+	 * own region are redirected here. */
 	const char *const *regions;
 	/* job networks have no route to the outside: the cloud's host names resolve to the gateway too, and calls to
 	 * them are reported */
@@ -57,7 +57,7 @@ struct gateway_address {
 struct gateway_ops {
 	/* Opens the gateway, or returns the one that is open already, which serves @request's attempt from now on. Does
 	 * not block for long. UNAVAILABLE: it cannot be opened here (the engine is on another machine, or the port is
-	 * taken); the job then runs without. */
+	 * taken); the job then runs without a gateway. */
 	enum status (*open)(void *arg, const struct gateway_request *request,
 			    struct gateway_address *ret_place, struct error *err);
 	/* Closes the gateway, because the network is about to be removed. Returns at once. Harmless if none is open. */

@@ -12,7 +12,7 @@
 
 enum {
 	TRIES_MAX =
-		10, /* for an address that containers expect: another process may be about to release it */
+		10, /* for a port that containers know: another process may use it, and be about to release it */
 	RETRY_US = 1000000,
 };
 
@@ -54,7 +54,7 @@ static void give_up(struct job_run *run, const char *reason)
 			       "The replicas cannot reach trainyard's storage and metadata: %s.", reason);
 }
 
-/* No container knows the port of a new gateway, so the job can run without it. */
+/* Tries again later if containers know the gateway's port; otherwise, or after too many tries, the job runs without. */
 static void opening_failed(struct job_run *run, int64_t now_us, const char *reason)
 {
 	log_event(LOG_WARNING, "gateway-failed", "project=%s job=%s port=%u error=\"%s\"", run->row->project,

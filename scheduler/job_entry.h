@@ -21,8 +21,8 @@ struct job_entry {
 	int64_t place;
 	unsigned accelerators; /* GPUs to attach */
 	char *project;
-	/* The reason why the job waits, according to its log (NONE: its turn); and per reason, when it was last logged
-	 * (monotonic; 0: never) */
+	/* The reason why the job waits, according to its log (NONE: only for its turn); and for each reason, when it
+	 * was last logged (monotonic; 0: never) */
 	enum shortage logged_wait;
 	int64_t logged_wait_us[SHORTAGE_KINDS];
 	/* Copies of the members of struct job_run, valid while @run is NULL. */

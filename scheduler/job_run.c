@@ -54,7 +54,7 @@ void job_run_leave_nodes(struct job_run *run, struct node *first)
 	nodes_free(run);
 	nodes_begin(run);
 	run->nodes->node = first;
-	run->nodes->listed_in = run->nodes->observation; /* nothing of it is there */
+	run->nodes->listed_in = run->nodes->observation; /* the node has nothing of the job: no listing is needed */
 	for (size_t i = 0; i < run->replica_count; i++)
 		run->replicas[i].at = 0;
 	run->network = NETWORK_NONE;

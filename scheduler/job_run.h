@@ -65,7 +65,7 @@ struct replica_run {
 	enum replica_end end; /* how it ended; kept when the container is gone */
 	int exit_code;
 	bool out_of_memory;
-	bool of_itself;       /* the engine can say that the program was sent no signal */
+	bool of_itself;       /* it is known that no signal was sent to the program */
 	char *refusal; /* END_REFUSED, END_BROKEN: the engine's error text; END_LOST: why, or NULL */
 	int64_t ended_us;     /* wall: when its program ended; 0: the engine did not say */
 	struct orders orders; /* by enum order_verb */
@@ -86,7 +86,7 @@ struct replica_run {
 
 enum network_observed { NETWORK_NONE, NETWORK_CREATING, NETWORK_READY };
 
-/* CLOSED: not opened yet, or unknown; ABSENT: it could not be opened, and the job goes on without. */
+/* CLOSED: not opened yet, or unknown; ABSENT: it could not be opened, and the job goes on without it. */
 enum gateway_observed { GATEWAY_CLOSED, GATEWAY_OPEN, GATEWAY_ABSENT };
 
 struct gateway_run {
@@ -149,7 +149,8 @@ struct job_run {
 	struct tuner *tuner;           /* of a tuning job; NULL until it is decided for the first time */
 	bool counted;                  /* counted in the scheduler's room: it has a place on its nodes */
 	bool stale; /* the stored row may be newer than this copy; until it is read again, the job is not admitted */
-	/* output state of the service's last lines in its log; ENDED: they were written */
+	/* the service's last lines in the job's log: ENDED: they were written; STORED: they can be read from the
+	 * store */
 	enum output last_words;
 	int64_t over_us;               /* wall: when job_run_is_over() was first true; 0: not yet */
 	int64_t hold_until_us;         /* monotonic: no decision before this instant; see job_run_hold() */
@@ -235,8 +236,9 @@ int64_t job_run_deadline_us(struct job_run *run, int64_t wall_us, int64_t mono_u
 /* As job_run_deadline_us(), for a job without a run: @limit_us (0: none) after @from_us (wall). */
 int64_t limit_deadline_us(int64_t from_us, int64_t limit_us, int64_t wall_us, int64_t mono_us);
 
-/* Whether a replica was lost and is to be restarted alone, under the same names: while the job runs and other replicas
- * of it live, unless its node is lost: its address in the job's network may still be in use there.
+/* Whether the replica was lost and is to be restarted alone, under the same names. The job must be running, some other
+ * replica of it must live, and the replica's node must not be lost: on a lost node, a container may still use the
+ * replica's address in the job's network.
  * Source: https://cloud.google.com/ai-platform/training/docs/understanding-training-service (VM restarts) */
 bool job_run_restarts(const struct job_run *run, const struct replica_run *replica);
 bool job_run_restarts_any(const struct job_run *run);

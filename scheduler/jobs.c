@@ -132,7 +132,7 @@ bool jobs_open(struct scheduler *scheduler, struct job_entry *entry)
 		run->stale = true;
 		job_run_touch(run);
 	}
-	run = NULL; /* the entry's */
+	run = NULL; /* now owned by the entry */
 	return true;
 }
 
@@ -213,13 +213,13 @@ void jobs_arrive(struct scheduler *scheduler)
 	scheduler->arrived_count = 0;
 }
 
-/* Adds a waiting job without its plan, which is read when the job's turn comes or an event concerns it. Reading thousands
- * of plans took most of the time of a start. */
+/* Adds a waiting job without its plan, which is read when the job's turn comes or an event concerns it. To read
+ * thousands of plans at the start would take most of the time that the daemon needs to start. */
 static void waiting_add(void *arg, const struct waiting_job *job)
 {
 	struct scheduler *scheduler = arg;
 	const struct reconciler *reconciler = &scheduler->reconciler;
-	const int64_t mono_us = clock_mono_us(reconciler->clock); /* before the wall clock: see step_clock_move() */
+	const int64_t mono_us = clock_mono_us(reconciler->clock); /* read before wall time: see step_clock_move() */
 	struct job_entry *entry;
 
 	if (job_table_find(scheduler, job->id))

@@ -39,7 +39,8 @@ struct network_pool {
 };
 
 /* Puts the network of @run into the pool; if the pool is full, the oldest one is removed. A network that is still being
- * made is removed when it exists, and so is one of a lost node, which containers there may still be in. */
+ * made is removed when it exists. The network of a job with a lost node is removed too, because containers on that node
+ * may still be in it. */
 void pooled_network_leave(struct network_pool *pool, struct job_run *run, int64_t now_us);
 /* The smallest network for @address_count replicas, valid until the next change; NULL: there is none. */
 const struct pooled_network *pooled_network_fit(const struct network_pool *pool, size_t address_count);

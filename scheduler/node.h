@@ -25,8 +25,8 @@ enum engine_state {
 struct node {
 	struct scheduler *scheduler;
 	json_t *labels;        /* labels of a node that joined later; NULL: see struct capacity */
-	char *name;            /* "main" is the first one's: struct assignment */
-	size_t index;          /* among the scheduler's */
+	char *name;            /* "main" for the first node; assignments do not contain that name: struct assignment */
+	size_t index;          /* among the scheduler's nodes */
 	struct engine *engine; /* NULL until scheduler_resume() */
 	/* True: its engine is another node's, by the engine's id. All its events are ignored, because otherwise each of
 	 * the two nodes would remove the other's containers. */
@@ -56,7 +56,8 @@ struct node {
 	bool devices_automatic;
 	struct device_claims *claims; /* claims of GPUs among the instances of the engine */
 
-	/* Changed only by the scheduler's thread, under the scheduler's mutex; that thread may read it without. room.c */
+	/* Changed only by the scheduler's thread, under the scheduler's mutex; that thread may read it without the
+	 * mutex. See room.c. */
 	struct room room;
 	/* Under the scheduler's mutex: */
 	enum engine_state state;

@@ -36,13 +36,14 @@ static int64_t silence_us(const struct scheduler *scheduler, const struct node *
 					      : (struct engine_way){ INT64_MAX, 0 };
 	int64_t since_us = node->away_us;
 
-	/* The node may be well as long as the way to it is closed. */
+	/* While the way to the node (struct engine_way) was closed, the node may have been well: that time does not
+	 * count. */
 	if (way.closed_ago_us < INT64_MAX)
 		since_us = later(since_us, now_us - way.closed_ago_us);
 	if (node != main)
 		since_us = later(since_us, main->up_us);
-	/* Nothing has been heard of the way since then: it may lead through a machine that hangs, and is not known to
-	 * be away yet. */
+	/* The way was not seen open since then. It may lead through a machine that hangs, which is not known yet, so
+	 * the node's silence proves nothing: look again later. */
 	if (way.open_ago_us == INT64_MAX || now_us - way.open_ago_us < since_us)
 		return now_us + WAY_LOOK_US;
 	return since_us + scheduler->reconciler.node_patience_us;
@@ -63,7 +64,8 @@ static int64_t loss_us(const struct scheduler *scheduler, const struct node *nod
 	if (!counts)
 		return INT64_MAX;
 	at_us = silence_us(scheduler, node);
-	/* The managers know the node by its own reports, not by the way of this daemon. */
+	/* The swarm's managers hear from the node directly, so their report counts even if this daemon's way to it is
+	 * closed. */
 	if (node->gone_us && later(node->gone_us, node->away_us) + GONE_PATIENCE_US < at_us)
 		at_us = later(node->gone_us, node->away_us) + GONE_PATIENCE_US;
 	return at_us;

@@ -170,8 +170,9 @@ void observe_end_of_doubt(struct job_run *run, int64_t now_us)
 		run->doubt_until_us = 0;
 }
 
-/* The container is gone: by our order, or by another program's; an unfinished job does not survive the latter. An
- * uncertain kill was part of the removal. */
+/* The container is gone. If this daemon has not ordered that, another program has removed the container, and a replica
+ * that was started and has not ended counts as lost. A kill with an unknown cause (in_doubt) was part of the
+ * removal. */
 void observe_removal(struct replica_run *replica)
 {
 	const bool asked = order_was_given(&replica->orders, ORDER_REMOVE);

@@ -44,7 +44,7 @@ void devices_reported(struct node *node, const struct engine_event *event)
 	struct scheduler *scheduler = node->scheduler;
 	bool is_lost;
 
-	if (event->status && node->state < ENGINE_ANSWERS) /* its return makes a new order */
+	if (event->status && node->state < ENGINE_ANSWERS) /* when the engine is back, the claims are ordered again */
 		return;
 	if (event->status) {
 		if (device_claims_fail(node->claims, event->number, event->text)) {

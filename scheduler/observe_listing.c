@@ -126,8 +126,9 @@ static bool remove_orphans(struct node *node, const struct engine_event *event)
 	return any;
 }
 
-/* After a listing of a node that was away: it gets jobs from now on. First it has to be without containers of earlier
- * attempts, which would have the GPUs and addresses of new ones; a former daemon may have given up their places.
+/* To be called after a listing of a node that was away: from now on the node gets jobs, once it has no containers of
+ * earlier attempts. Such containers may hold GPUs and addresses that new ones are given, because a former daemon may
+ * have given up the places of these attempts.
  * Choice: a container that cannot be removed for a minute does not close the node any longer. It is usually dead. */
 static void node_open(struct node *node, bool has_orphans)
 {

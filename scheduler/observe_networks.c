@@ -161,7 +161,8 @@ void networks_reported(struct node *node, const struct engine_event *event)
 	switch (event->status) {
 	case STATUS_OK:
 		look->lacks = false;
-		/* These jobs may have their blocks already, or not yet. */
+		/* Jobs that await a network may not have taken their blocks yet, so one block for each is not counted
+		 * as free. */
 		look->free = event->free_blocks > awaiting ? event->free_blocks - awaiting : 0;
 		look->again_us = look->free ? 0 : now_us + ASK_SOON_US;
 		break;

@@ -19,7 +19,7 @@ struct network_look {
 	int64_t again_us;  /* when the queue asks again; 0: no job waits for a block */
 };
 
-/* Finds in a listing the networks of jobs without a certain network. */
+/* Takes from a listing the networks of jobs that were not observed on the node yet. */
 void networks_find(struct node *node, const struct engine_event *listing);
 /* Removes listed networks that no job uses, and forgets pooled ones that are not listed. */
 void networks_compare(struct node *node, const struct engine_event *listing);

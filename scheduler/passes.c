@@ -84,7 +84,7 @@ static void run_decide(struct scheduler *scheduler, struct job_run *run)
 	const struct node *lost = lost_node(scheduler, run);
 	const struct decision_context context = {
 		.reconciler = &scheduler->reconciler,
-		.mono_us = clock_mono_us(clock), /* before the wall clock: see step_clock_move() */
+		.mono_us = clock_mono_us(clock), /* read before the wall clock: see step_clock_move() */
 		.wall_us = clock_wall_us(clock),
 		.engine_away = lost ? lost->text : NULL,
 		.lost_node = lost && run->counted ? node_shown(lost) : NULL,
@@ -123,7 +123,7 @@ static void run_give_up(struct scheduler *scheduler, struct job_run *run)
 	memset(run->entry->logged_wait_us, 0, sizeof(run->entry->logged_wait_us)); /* it waits for a second time */
 }
 
-/* Takes up a job that was admitted by a commit with a lost answer. */
+/* Takes up a job that was admitted by a commit, though the answer to the commit was lost. */
 static void run_take_up(struct scheduler *scheduler, struct job_run *run)
 {
 	job_run_assign(run);

@@ -10,7 +10,7 @@ struct scheduler;
 
 /* A new list: the @deviations that are not in @reported. Pure. */
 json_t *deviations_unreported(const json_t *reported, json_t *deviations);
-/* Adds @fresh, which is stored now, to @reported. @fresh NULL: there are none. */
+/* To be called when @fresh has been stored: adds it to @reported. @fresh NULL: nothing is added. */
 void deviations_mark_reported(json_t *reported, json_t *fresh);
 
 /* Gives a trial's run the list that all trials of its tuning job share. */

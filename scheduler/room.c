@@ -83,7 +83,7 @@ bool nodes_are_away(const struct scheduler *scheduler)
 	return true;
 }
 
-/* The lease's node. An unfinished job always has known nodes: jobs_add(). */
+/* The lease's node. It is known, because jobs_add() refuses a job on an unknown node. */
 static struct node *lease_node(struct scheduler *scheduler, const struct lease *lease)
 {
 	struct node *node = node_named(scheduler, lease->node);
@@ -165,7 +165,7 @@ static void sums_add(const struct job_run *run, unsigned at, int sign)
 	usage->containers += (unsigned)sign * count;
 }
 
-/* Sets the job's nodes by its assignment. Jobs on unknown nodes are refused earlier: jobs_add(). */
+/* Sets the job's nodes by its assignment. All are known, because jobs_add() refuses a job on an unknown node. */
 static void nodes_take(struct scheduler *scheduler, struct job_run *run)
 {
 	struct node *node = node_named(scheduler, run->assignment ? run->assignment->node : NULL);

@@ -31,8 +31,8 @@
 enum {
 	MICROS = 1000000,
 	TRIED_WAITING_MAX = 64,
-	/* Choice: engines of a network answer within a second. Without this time the jobs that wait at a start would all
-	 * go to the engine that answers first. */
+	/* Choice: how long the queue waits at the start for engines to answer; those on a local network answer within a
+	 * second. Without this wait all queued jobs would go to the engine that answers first. */
 	NODES_HEARD_US = 2000000,
 };
 
@@ -155,7 +155,7 @@ static void logs_stored(struct scheduler *scheduler, const struct replica_key *k
 	job_run_touch(run);
 }
 
-/* Counts the node from now on. Its engine may have sent events before. */
+/* Adds the node to those that jobs are placed on. Its engine may have sent events before. */
 static void node_enter(struct scheduler *scheduler, struct node *node)
 {
 	log_event(LOG_INFO, "node-joined", "node=%s", node->name);

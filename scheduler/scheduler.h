@@ -41,7 +41,7 @@ struct scheduler_options {
 	struct capacity capacity;
 	const char *trials_dir; /* copied; see struct reconciler */
 	struct objects
-		/* outlives the thread; storage that has the jobs' directories; NULL: this daemon has no storage */
+		/* the storage with the jobs' directories; outlives the thread; NULL: this daemon has no storage */
 		*objects;
 	struct inventory inventory;          /* borrowed for the call, as the following ones */
 	const struct scheduler_node *others; /* jobs are placed on these machines too */
@@ -72,8 +72,8 @@ enum status scheduler_start(struct scheduler *scheduler, struct engine *const *e
  * scheduler's. */
 bool scheduler_node_make(struct scheduler *scheduler, const char *name, json_t *labels, size_t *ret_node);
 void scheduler_node_join(struct scheduler *scheduler, size_t node, struct engine *engine);
-/* Whether the node's swarm reports it as down or drained: if its engine is away, too, its jobs do not wait for it for
- * as long as otherwise. Thread: any. */
+/* Tells the scheduler whether the node's swarm reports the node as down or drained. While it does, and the node's
+ * engine is away, too, jobs wait for the node for a shorter time than otherwise. Thread: any. */
 void scheduler_node_gone(struct scheduler *scheduler, size_t node, bool is_gone);
 /* To be called when a job was stored or is to be cancelled; a hook for store_on_intent(). The argument is the
  * scheduler. Thread: any. */
@@ -104,7 +104,8 @@ struct node_state {
 size_t scheduler_node_count(struct scheduler *scheduler);
 /* Thread: any. */
 struct node_state scheduler_node_state(struct scheduler *scheduler, size_t node);
-/* A copy of capacity and usage of each node, as @project sees it; rooms_deinit(). Thread: any. */
+/* Returns a copy of the capacity and usage of each node, as @project sees them; the caller calls rooms_deinit().
+ * Thread: any. */
 struct rooms scheduler_rooms(struct scheduler *scheduler, const char *project);
 /* Ends the threads. A running computation of a tuning job's next trials is finished first. Jobs keep running in the
  * engine and are resumed at the next start. Close the engine between stop and free: its events are ignored after stop. */

@@ -34,15 +34,16 @@ struct scheduler {
 	int64_t *arrived; /* trials that tuning jobs have stored in this pass; they are added at its end */
 	size_t arrived_count;
 	struct job_entry **
-		queue; /* jobs that wait for room, in the order of their turn; allocated for as many as entries */
+		queue; /* jobs that wait for room, in the order of their turn; has room for entry_size jobs */
 	size_t queue_count;
-	/* number of jobs at the front of the queue that have logged why they wait, so that no walk has to visit them for
-	 * it */
+	/* number of jobs at the front of the queue that have all logged why they wait: a walk that looks for jobs that
+	 * have not logged it begins behind them */
 	size_t queue_logged;
 	int64_t host_us;    /* monotonic: since when the host has its present resources; 0: since the start */
-	/* true: a job may be admitted now, because room, a job or the engine came, or a job left */
+	/* true: perhaps a job can be admitted now, because room became free, a job or an engine arrived, or a job left
+	 * the queue */
 	bool queue_stirred;
-	struct node *nodes; /* allocated for node_size; stays where it is */
+	struct node *nodes; /* has room for node_size nodes; is never moved */
 	size_t node_count;  /* changed under the mutex */
 	size_t node_size, nodes_joined; /* nodes_joined: with those that the scheduler's thread has not counted yet */
 	bool nodes_span; /* as rooms.span */
@@ -52,8 +53,9 @@ struct scheduler {
 	int64_t load_at_us; /* monotonic: when to read the jobs again, because one could not be read; 0: all were read */
 
 	int64_t claims_again_us; /* when to try again to claim GPUs that other instances have; 0: no need */
-	/* Changed only by the scheduler's thread, under the mutex; that thread may read it without. room.c */
-	json_t *project_vcpus; /* per project: the vCPUs of its admitted jobs, in the cloud's sizes */
+	/* Changed only in room.c, by the scheduler's thread, with the mutex locked; that thread may read it without
+	 * the mutex. */
+	json_t *project_vcpus; /* per project: the sum of plan_vcpus() over its admitted jobs */
 
 	pthread_t thread;
 	bool started;

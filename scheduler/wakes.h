@@ -28,7 +28,7 @@ struct wakes {
 
 void wakes_reserve(struct wakes *wakes, size_t jobs);
 void wakes_deinit(struct wakes *wakes);
-/* Adds the job to the list, as an event concerns it. */
+/* Adds the job to the list, if it is not there yet. */
 void job_entry_touch(struct job_entry *entry);
 void job_run_touch(struct job_run *run);
 /* Touches @entry at @at_us if no event does so earlier; INT64_MAX: by events only. */

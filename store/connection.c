@@ -18,8 +18,8 @@
 #include "store/filter/filter_functions.h"
 #include "store/migrations.h"
 
-/* The kinds of connections: the schema of their file, the flags to open it, the settings. Cache sizes are in KiB,
- * and limits: only used pages take memory. */
+/* The kinds of connections: the schema of their file, the flags to open it, the settings. A negative
+ * cache_size is a limit in KiB: only the pages in use take memory. */
 static const struct {
 	const struct migration *migrations; /* NULL: a reader */
 	int flags;
@@ -513,7 +513,8 @@ const char *column_text(sqlite3_stmt *statement, int column)
 {
 	const char *text = (const char *)sqlite3_column_text(statement, column);
 
-	/* Source: https://sqlite.org/c3ref/column_blob.html: the code tells lost memory from NULL */
+	/* Only the error code distinguishes a failed allocation from a null column.
+	 * Source: https://sqlite.org/c3ref/column_blob.html */
 	if (!text && sqlite3_errcode(sqlite3_db_handle(statement)) == SQLITE_NOMEM)
 		memory_exhausted((size_t)sqlite3_column_bytes(statement, column));
 	return text;

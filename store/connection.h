@@ -51,7 +51,8 @@ enum status connection_prepare(struct connection *connection, const char *sql, s
 			       struct error *err);
 enum status connection_exec(struct connection *connection, const char *sql, struct error *err);
 /* In a writer's transaction: gives some pages back to the file system, if many are free. The file is shorter after the next
- * checkpoint. *ret_more: as many again are left. Files that were made before they could shrink keep their size. */
+ * checkpoint. *ret_more: another call would give back more. A file without incremental auto_vacuum, made by an old
+ * release, keeps its size. */
 enum status connection_shrink(struct connection *connection, bool *ret_more, struct error *err);
 
 /* A writer's transaction. If a statement finds no disk space, SQLite may roll the whole transaction back without
@@ -66,8 +67,8 @@ enum status transaction_rollback(struct connection *connection, struct error *er
 enum status statement_run(sqlite3_stmt *statement, struct error *err);
 /* Moves to the next row; *ret_row is false at the end. */
 enum status statement_step(sqlite3_stmt *statement, bool *ret_row, struct error *err);
-/* As statement_step(), for a loop over all rows. Returns false at the end, after a failure, which is stored in *rc, and
- * if *rc is a failure already. */
+/* As statement_step(), for a loop over all rows. False: there are no more rows, or *rc is a failure, of this step or
+ * from before the call. */
 bool statement_next(sqlite3_stmt *statement, enum status *rc, struct error *err);
 
 void bind_int(sqlite3_stmt *statement, const char *name, int64_t value);

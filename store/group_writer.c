@@ -114,7 +114,7 @@ static bool changes_commit(struct group_writer *writer, struct group_change *fir
 	return false;
 }
 
-/* Without the lock: each woken caller would wait for it while the next one is woken. */
+/* Call without the lock: with it, each woken caller would have to wait for the lock until all callers are woken. */
 static void changes_answer(struct group_change *first)
 {
 	struct group_change *next;

@@ -2,8 +2,8 @@
 #pragma once
 /* store/job_changes.h: the numbers of the jobs that changed last, for clients that watch jobs.
  *
- * Both writers add to it after their commits, so a reader that gets a number finds the new rows. Each change has a
- * sequence number, from 1; the last JOB_CHANGES_KEPT are kept. Thread: any, for all functions. */
+ * The writers of jobs and of logs add to it after their commits, so a reader that gets a number finds the new rows.
+ * Each change has a sequence number, from 1; the last JOB_CHANGES_KEPT are kept. Thread: any, for all functions. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

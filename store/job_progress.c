@@ -78,7 +78,7 @@ static bool line_clip(const char *text, size_t length, char line[PROGRESS_LINE_B
 		;
 	text += begin;
 	length -= begin;
-	if (length > PROGRESS_LINE_BYTES) /* whole characters */
+	if (length > PROGRESS_LINE_BYTES) /* cuts between two characters */
 		for (length = PROGRESS_LINE_BYTES; length && ((unsigned char)text[length] & 0xc0) == 0x80;)
 			length--;
 	memcpy(line, text, length);

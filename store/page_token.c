@@ -9,7 +9,7 @@
 
 enum {
 	MAC_BYTES = crypto_generichash_BYTES_MIN,               /* 16 */
-	FIXED_BYTES = sizeof(((struct page_mark *)0)->numbers), /* as this machine keeps them */
+	FIXED_BYTES = sizeof(((struct page_mark *)0)->numbers), /* in this machine's byte order */
 	BODY_BYTES_MAX = FIXED_BYTES + PAGE_NAME_MAX,
 };
 

@@ -98,7 +98,8 @@ static int time_is_up(void *arg)
 	       clock_mono_us(&system_clock) > ((struct connection *)arg)->deadline_us;
 }
 
-/* Gives a reader back; call with the lock held. Wakes all waiting callers, because some may not take this one. */
+/* Gives a reader back; call with the lock held. Wakes all waiting callers, because some of them may not take
+ * a connection yet: may_take(). */
 static void loan_end(struct reader_pool *pool, int64_t owner)
 {
 	unsigned i = 0;

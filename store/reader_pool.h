@@ -11,8 +11,8 @@
 enum {
 	READER_LIMIT = 16,
 	READER_KEPT = 2,   /* more connections, one for each thread with priority */
-	READER_SHARE = 4,  /* of READER_LIMIT, for each owner of work that is a job */
-	READER_OWNED = 12, /* of READER_LIMIT, for all such owners together */
+	READER_SHARE = 4,  /* how many of READER_LIMIT the work of one job may have */
+	READER_OWNED = 12, /* how many of READER_LIMIT the work of all jobs together may have */
 	/* Two limits: for all queries of one borrowed connection together, and for the wait for a free connection. */
 	READER_TIME_US = 10 * 1000000,
 	READER_REST_US = 20 * 1000000, /* a connection that is unused for longer frees its cached pages */

@@ -99,7 +99,7 @@ static int file_make(const char *path, const struct text *content, mode_t mode, 
 
 	if (fd < 0)
 		return errno;
-	errno = 0; /* a short write sets none */
+	errno = 0; /* because a short write does not set it */
 	if (!file_fill(fd, content, mode) || !file_name(own.data, path, placing) || !name_keep(path))
 		fault = errno ? errno : ENOSPC;
 	unlink(own.data);

@@ -180,8 +180,8 @@ static enum status directory_check(const char *dir, const struct stat *about, st
 	return STATUS_OK;
 }
 
-/* Refuses a file that another user owns or can write to, except a symbolic link, which has no mode, and a mount
- * without its server, which has no owner. */
+/* Refuses a file that another user owns or can write to. The mode of a symbolic link is not checked, because it has no
+ * effect; nor is a mount without its server (ENOTCONN), because its owner cannot be read. */
 static enum status file_check(int dir_fd, const char *dir, const char *name, struct error *err)
 {
 	struct stat about;

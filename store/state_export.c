@@ -41,7 +41,7 @@ static enum status database_open(const char *path, int flags, sqlite3 **ret_data
 	return rc;
 }
 
-/* Removes running uploads, and rows that must stay in this state directory, from the copy. */
+/* Runs @sql on the copy at @path: it removes running uploads, and rows that must not leave this state directory. */
 static enum status copy_strip(const char *path, const char *sql, struct error *err)
 {
 	AUTO(database) sqlite3 *database = NULL;

@@ -2,7 +2,7 @@
 #pragma once
 /* store/state_folder.h: a whole state as files in a folder, and such a folder as a stream in tar format.
  *
- *   manifest.json         the release that wrote it, the size and the checksum of each database, and how much there is of objects
+ *   manifest.json         the release that wrote it, size and checksum of each database, number and bytes of the blobs
  *   clock                 how far the clock was ahead of the real one; missing if it was not
  *   state.db, logs.db     jobs and log entries
  *   storage.db            buckets and objects; missing if nothing was ever stored

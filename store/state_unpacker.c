@@ -30,7 +30,7 @@ struct state_unpacker {
 	struct archive archive;
 	enum { PART_NONE, PART_MANIFEST, PART_FILE, PART_BLOB } part; /* what comes now */
 	int number;                                                   /* of a PART_FILE */
-	size_t left;                                                  /* of its bytes */
+	size_t left;                                                  /* bytes of the part that have not arrived */
 	uint32_t crc;
 	struct text manifest_text;
 	json_t *manifest;
@@ -77,7 +77,8 @@ static const json_t *file_facts(const struct state_unpacker *unpacker, int numbe
 	return NULL;
 }
 
-/* Reads the manifest, and checks that there is disk space for the bytes that it announces; more are refused. */
+/* Reads the manifest, and checks that there is disk space for the bytes that it announces. A longer archive is
+ * refused. */
 static void manifest_take(struct state_unpacker *unpacker)
 {
 	const struct text *text = &unpacker->manifest_text;

@@ -2,8 +2,8 @@
 #pragma once
 /* store/state_writer.h: the one thread that writes state.db.
  *
- * A group_writer.h that commits its transactions with an fsync, passes service lines to the logs, and wakes the
- * scheduler for jobs that need a step. */
+ * A group writer (group_writer.h) that commits its transactions with an fsync, passes service lines to the logs, and
+ * wakes the scheduler for jobs that need a step. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -27,9 +27,9 @@ struct change_scope {
 
 typedef enum status (*change_run)(struct change_scope *scope, void *arg, struct error *err);
 
-/* Takes over @connection if it succeeds. After each commit, service lines go to @logs; at first, those that @logs
- * does not have yet. Each commit adds the jobs of the rows that it changed to @changes, which must outlive the
- * writer. */
+/* Takes over @connection if it succeeds. Passes service lines to @logs: at once, those that an earlier process stored
+ * and @logs does not have yet; later, those of each commit. Each commit adds the jobs of the rows that it changed to
+ * @changes, which must outlive the writer. */
 enum status state_writer_open(struct connection *connection, struct logs_writer *logs,
 			      struct job_changes *changes, const struct clock *clock,
 			      struct state_writer **ret_writer, struct error *err);

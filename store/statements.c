@@ -222,8 +222,8 @@ const struct statement statements[STATEMENT_COUNT] = {
 				       " ORDER BY job, role, replica, device" },
 	[OUTBOX_INSERT] = { ON(STATE_WRITER), "INSERT INTO outbox (job, severity, time_ns, line)"
 					      " VALUES (:job, :severity, :time, :line)" },
-	/* A trial's lines belong to its tuning job. Column 8 is the outcome of a Vertex AI job in its last line and else 0;
-	 * column 9 is 1 for all lines of Vertex AI jobs. */
+	/* A trial's lines belong to its tuning job. Column 8 is, in the last line of a Vertex AI job, the job's
+	 * outcome, in all other lines 0; column 9 is 1 for all lines of Vertex AI jobs. */
 	[OUTBOX_AFTER] = { ON(STATE_WRITER),
 			   "SELECT outbox.id, owner.id, severity, time_ns, line, owner.project, owner.job_id, job.trial,"
 			   " CASE WHEN job.kind > 0 AND job.torn_down AND outbox.id ="
@@ -454,7 +454,8 @@ const struct statement statements[STATEMENT_COUNT] = {
 	[OBJECT_BY_NAME] = { ON_OBJECTS, "SELECT " OBJECT_COLUMNS ", holder FROM"
 					 " (SELECT id AS holder FROM bucket WHERE name = :bucket)"
 					 " LEFT JOIN object ON bucket = holder AND name = :name" },
-	/* The object of this name, and the first object from the name with a slash on, in the order of names. */
+	/* The object of this name; and the first object, in the order of names, that is not before the name with a
+	 * slash at its end. */
 	[OBJECT_VIEW] = { ON(OBJECTS_READER),
 			   "SELECT " OBJECT_COLUMNS " FROM object"
 			   " WHERE bucket = (SELECT id FROM bucket WHERE name = :bucket) AND name = :name"

@@ -39,7 +39,7 @@ const char *store_instance(const struct store *store);
 uint64_t store_start(const struct store *store);
 
 /* 32 random bytes of this state directory, made once: the secret behind keys that stay valid after a restart. Each
- * user hashes it with a different word. */
+ * key is derived by hashing it with a different word. */
 const unsigned char *store_secret(const struct store *store);
 /* The key of this state directory's page tokens. */
 const struct page_key *store_page_key(const struct store *store);

@@ -24,7 +24,7 @@ struct aiplatform_context {
 
 extern const struct discovery_api aiplatform_api, aiplatform_beta_api;
 extern const struct route aiplatform_routes[], aiplatform_beta_routes[];
-/* The common beginning of the paths of all methods of a version, present and absent. */
+/* The common beginning of the paths of all methods of a version, including those that this emulator does not have. */
 #define AIPLATFORM_UNDER(VERSION) VERSION "/projects/{project}/locations"
 /* Rows that are in no discovery document: operations and locations under /ui, as generated clients request them, and
  * the emulator's own methods. */
@@ -127,7 +127,7 @@ enum { RESOURCE_FIRST_LINES = 2 };
 extern const struct service_line resource_first_lines[RESOURCE_FIRST_LINES];
 extern const struct resource_methods custom_job_methods, tuning_job_methods;
 
-/* Checks that quotas and this machine allow the plan. RESOURCE_EXHAUSTED if not, with this service's words. */
+/* Checks that quotas and this machine allow the plan. RESOURCE_EXHAUSTED if not, with Vertex AI's sentences. */
 enum status plan_possible(const struct call *call, const struct plan *plan, struct error *err);
 
 /* Appends the CustomJob for clients: compact JSON. */
@@ -149,7 +149,8 @@ void pipeline_render(struct call *call, const struct pipeline *pipeline, struct 
 /* Appends a version of a Model for clients. */
 void model_render(struct call *call, const struct trained_model *model, struct text *text);
 
-/* Write a member with the value projects/P/locations/L/COLLECTION/ID; member_job() with the name of a job. */
+/* Both write the member @name with the name of a resource, projects/P/locations/L/COLLECTION/ID; member_job() takes it
+ * from @job. */
 void member_resource(struct writer *answer, const char *name, const struct call *call, const char *project,
 		     const char *location, const char *collection, const char *id);
 void member_job(struct writer *answer, const char *name, const struct call *call, const struct job *job);

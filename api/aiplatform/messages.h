@@ -2,8 +2,9 @@
 #pragma once
 /* api/aiplatform/messages.h: the messages of Vertex AI v1 for custom training, as tables.
  *
- * Fields are in the order of their numbers. Fields that a request's path determines (name, parent) are no rows of its
- * query. The tables also serve v1beta1; if that has more fields, it has a table of its own, with "beta" in its name.
+ * Fields are in the order of their numbers. The table of a query has no rows for fields that the request's path
+ * determines (name, parent). The tables also serve v1beta1; if that has more fields, it has a table of its own, with
+ * "beta" in its name.
  *
  * Source: https://github.com/googleapis/googleapis/tree/master/google/cloud/aiplatform/v1 and
  * https://cloud.google.com/vertex-ai/docs/reference/rest/v1 */

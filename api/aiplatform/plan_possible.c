@@ -7,7 +7,7 @@
 #include "scheduler/plan/accelerator.h"
 #include "scheduler/plan/placement.h"
 
-/* "nvidia_t4_gpus" */
+/* Appends the quota metric of an accelerator type, which ends in "nvidia_t4_gpus" for a T4. Commas separate metrics. */
 static void metric_write(struct text *text, const char *type)
 {
 	bool tpu = accelerator_is_tpu(type);

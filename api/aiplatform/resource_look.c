@@ -10,7 +10,8 @@
 #include "daemon/base/json.h"
 
 /* Returns the path of the field that sets the machine or the accelerator of a pool. Without an acceleratorType, the
- * machine type implies the accelerator. A trial's own job is described by its jobSpec. */
+ * machine type implies the accelerator. The path begins with trialJobSpec for a tuning job, and with jobSpec for every
+ * other job, including that of a trial. */
 static json_t *pool_field(const json_t *input, enum role role, const char *member)
 {
 	const char *root = json_object_get(input, "trialJobSpec") ? "trialJobSpec" : "jobSpec";

@@ -20,8 +20,8 @@ const struct discovery_api aiplatform_beta_api = API("v1beta1");
 
 #define LOCATION "/projects/{project}/locations/{location}"
 
-/* Operations of a location, or of a resource in it. PLACE begins with the version. DOC and CALL make the columns of
- * those names, or NONE. */
+/* Operations of a location, or of a resource in it. PLACE: the beginning of their paths. DOC and CALL: macros that make
+ * the columns doc and rpc; NONE leaves a column empty. */
 #define OPERATION_ROWS(PLACE, DOC, CALL)                                                                     \
 	{ .method = "GET",                                                                                   \
 	  .path = PLACE "/operations",                                                                       \
@@ -54,7 +54,8 @@ const struct discovery_api aiplatform_beta_api = API("v1beta1");
 		.rpc = CALL("WaitOperation", operation_wait, "/operations/*", operation)                     \
 	}
 #define NONE(...) NULL
-/* The services of all APIs. Their methods have no document, and an operation's name may be in any of the places. */
+/* The gRPC methods that all of Google's APIs have. Their rows have no doc, so the resource is set here. One method
+ * serves the operations of a location and those of every resource in it: "**" matches either. */
 #define OPERATIONS_CALL(NAME, REQUEST, TAIL, RESPONSE)                                                       \
 	(&(const struct rpc){ .path = "/google.longrunning.Operations/" NAME,                                \
 			      .request = &aiplatform_##REQUEST,                                              \

@@ -2,9 +2,9 @@
 #pragma once
 /* api/aiplatform/rules.h: Vertex AI's own checks of resources, beyond the types of their fields.
  *
- * *err has all violations: one INVALID_ARGUMENT with the service's list as its text, "List of found errors:\t1.Field:
- * job_spec.…; Message: …\t2.Field: …", and the violations beside it. A request that the service would accept and
- * trainyard does not support is refused in the same form, but only if nothing else is wrong.
+ * All violations are reported as one INVALID_ARGUMENT. Its text lists them as the service does, "List of found
+ * errors:\t1.Field: job_spec.…; Message: …\t2.Field: …", and err->violations has them one by one. A request that the
+ * service would accept and trainyard does not support is refused in the same form, but only if nothing else is wrong.
  *
  * Pure: takes values, returns an outcome. Thread: any.
  * Source: https://cloud.google.com/vertex-ai/docs/reference/rest/v1/CustomJobSpec and its neighbours; sentences of real
@@ -34,7 +34,8 @@ enum status custom_job_rules_check(const json_t *job, const struct aiplatform_se
 enum status tuning_job_rules_check(const json_t *job, const struct aiplatform_settings *settings,
 				   struct error *err);
 /* Checks a canonical TrainingPipeline. *ret_job, which the caller owns, is the job to run: a canonical CustomJob or
- * HyperparameterTuningJob with the display name of a backing job. *ret_tunes is true for the latter. Both pointers
- * may be NULL. FAILED_PRECONDITION beside INVALID_ARGUMENT: a data set without the schema of its annotations. */
+ * HyperparameterTuningJob with the display name that the service gives to a pipeline's job. *ret_tunes is true for a
+ * HyperparameterTuningJob. Both pointers may be NULL. Outcomes: INVALID_ARGUMENT; FAILED_PRECONDITION: the pipeline has
+ * a data set, but not the schema of its annotations. */
 enum status pipeline_rules_check(const json_t *pipeline, const struct aiplatform_settings *settings,
 				 json_t **ret_job, bool *ret_tunes, struct error *err);

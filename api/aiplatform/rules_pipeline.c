@@ -112,7 +112,7 @@ static void check_model_names(struct findings *findings, const json_t *pipeline)
 }
 
 /* Reads trainingTaskInputs into canonical form. Names in it may have any spelling, because it is a free JSON value.
- * Choice: errors in it are listed beside the service's sentence. */
+ * Choice: the error has the service's single sentence as its text, and also lists the violations in the value. */
 static enum status inputs_read(const json_t *pipeline, const struct task *task, json_t **ret_inputs,
 			       struct error *err)
 {

@@ -135,7 +135,7 @@ static void check_python_package(struct findings *findings, const json_t *spec)
 	check_env(findings, json_object_get(spec, "env"));
 }
 
-/* A pool has one of the two at most: the message's reader refuses a pool with both. */
+/* A pool with both containerSpec and pythonPackageSpec does not get here: message_read() refuses it. */
 void check_task(struct findings *findings, const json_t *pool)
 {
 	const json_t *container = json_object_get(pool, "containerSpec");

@@ -168,7 +168,8 @@ static void report_log_places(const struct view *view, int index)
 	}
 }
 
-/* Reports an accelerator or a TPU that the region does not have. The cloud's list changes, so this is a doubt. */
+/* Reports an accelerator or a TPU that the region does not have. The cloud's list changes, so the deviation is only
+ * IN_DOUBT_IN_CLOUD. */
 static void report_region(const struct view *view, int index)
 {
 	const struct pool *pool = &view->plan->pools[index];

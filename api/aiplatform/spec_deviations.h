@@ -6,6 +6,6 @@
 
 struct plan;
 
-/* Appends the deviations of a canonical CustomJob or HyperparameterTuningJob to plan->deviations; @plan was made of
+/* Appends the deviations of a canonical CustomJob or HyperparameterTuningJob to plan->deviations; @plan was made from
  * the same job. @spec: its jobSpec or trialJobSpec; @root: the name of that member. */
 void spec_deviations_add(const json_t *job, const char *root, const json_t *spec, struct plan *plan);

@@ -142,8 +142,8 @@ static enum status pools_fill(const json_t *spec, const struct aiplatform_settin
 	return STATUS_OK;
 }
 
-/* The job in CLUSTER_SPEC; the dialect escapes it.
- * Source: CLUSTER_SPEC of real jobs: the documents promise the whole spec, and real jobs have this part */
+/* Makes the text of the member "job" of CLUSTER_SPEC; the dialect escapes it later.
+ * Source: CLUSTER_SPEC of real jobs, which has only this part of the spec; the documents promise the whole spec */
 static char *input_text(const struct pool *first)
 {
 	AUTO(json) json_t *none = json_array();

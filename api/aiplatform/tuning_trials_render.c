@@ -23,7 +23,7 @@ struct rendering {
 	struct writer trials;
 	struct plan *plan;
 	struct study *study;
-	bool shells; /* answers have addresses of shells */
+	bool shells; /* running trials are written with the addresses of their shells */
 	struct trial_list list;
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fault rules from a file. Rules of the last start that the file still has keep their counts, so that a scenario
- * continues. */
+/* Reads fault rules from a file when the daemon starts. A rule that the file already had at the last start keeps its
+ * counts, so that a scenario continues. */
 #include <stdlib.h>
 #include <string.h>
 

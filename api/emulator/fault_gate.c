@@ -74,8 +74,8 @@ static char *job_display_name(const struct faults_context *context, const struct
 	return resource_get(context->store, &resource, &job, &unknown) ? NULL : copy(job->display_name);
 }
 
-/* The names of the job that a call is about; they belong to the call, except the one that was looked up. NULL:
- * unknown. */
+/* The names of the job that a call is about; NULL: unknown. The id is borrowed from the call, the display name is
+ * owned. */
 struct called {
 	const char *id;
 	char *display_name;

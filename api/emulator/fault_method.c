@@ -104,7 +104,8 @@ static bool is_answered_before(const struct family *families, const struct famil
 	return false;
 }
 
-/* The methods to which a rule can apply, apart from their names. */
+/* What a rule requires of a method: a name that matches the pattern; that it creates jobs; that its calls have a
+ * project. */
 struct wanted {
 	const char *pattern;
 	bool creates, names_project;

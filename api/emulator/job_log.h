@@ -2,8 +2,8 @@
 #pragma once
 /* api/emulator/job_log.h: GET /_trainyard/v1/jobs/{job}:log: a job's log as a stream, one JSON object a line.
  *
- * With ?follow=true it continues with new lines until the job has ended and its last line was sent. Whenever the stream
- * begins, each line comes exactly once. */
+ * With ?follow=true it continues with new lines until the job has ended and its last line was sent. Each line is sent
+ * exactly once, no matter when the stream begins. */
 #include "api/http/http.h"
 
 extern const struct message job_log_query, job_log_line;

@@ -5,7 +5,8 @@
  *   POST /_trainyard/v1/jobs/{job}:shell          runs a program; the answer is its output, until it ends
  *   POST /_trainyard/v1/shells/{session}:input    its input, as it is; ?end=true: no input follows
  *   POST /_trainyard/v1/shells/{session}:resize   ?columns=&rows=
- *   GET  /_trainyard/v1/shells/{session}:output   the output from ?offset= on, after a lost connection: with keepSeconds
+ *   GET  /_trainyard/v1/shells/{session}:output   the output from byte ?offset= on, for a client that has lost its
+ *                                                 connection; only of a shell with keepSeconds
  *   POST /_trainyard/v1/shells/{session}:end      ends the program
  *
  * For every running job, with or without enableWebAccess: the routes require the token, like all others.

@@ -252,8 +252,8 @@ static void replica_write(const struct journal *journal, const struct plan *plan
 		member_bool(answer, "blamed", true);
 }
 
-/* A replica's end is stored with the engine's time, which is earlier than the rows before it. Rows with the same time
- * keep their order. */
+/* Sorts the rows by time. They may be out of order, because the end of a replica is stored later than it happened, with
+ * the engine's time of it. Rows with the same time keep their order. */
 static void rows_sort(struct journal *journal)
 {
 	for (size_t i = 1; i < journal->count; i++) {

@@ -59,7 +59,7 @@ struct watch {
 	bool begins;            /* all jobs are to be sent */
 	char *token;            /* the token of the next page; NULL: the first page, or no more pages */
 	uint64_t reached;       /* all changes up to this one were sent, or will be by the remaining pages */
-	/* resumed at a position: send the jobs that have started once more, with their progress */
+	/* the client resumed at a position: all PREPARING and RUNNING jobs are to be sent again, with their progress */
 	bool resumes;
 	int64_t *started;       /* jobs that were sent as PREPARING or RUNNING: their progress is sent */
 	size_t started_count;

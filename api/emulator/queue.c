@@ -14,8 +14,8 @@
 #include "scheduler/plan/dialect.h"
 #include "store/jobs/jobs.h"
 
-/* Choice: a start estimate goes through all jobs before the estimated one, which takes long far behind in the
- * queue, where it says the same for all jobs. */
+/* Choice: only the first ESTIMATES_MAX jobs get a start estimate. An estimate goes through all jobs before the
+ * estimated one, which takes long for jobs far back in the queue, and gives the same result for all of them. */
 enum { ESTIMATES_MAX = 20, WAITING_MAX = 1000, NANO = 1000000000 };
 
 /* ---- messages ---- */

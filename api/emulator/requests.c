@@ -116,7 +116,7 @@ static enum status requests_more(void *arg, struct text *text, ssize_t *ret_over
 	return STATUS_OK;
 }
 
-/* Skips all but the last @tail of the present entries, and ends with them unless it follows. */
+/* Skips all but the last @tail of the present entries. Without ?follow=true, the stream ends after these. */
 static void tail_seek(struct requests *requests, int64_t tail)
 {
 	struct ledger_entry entry;

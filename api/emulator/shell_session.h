@@ -43,7 +43,8 @@ struct shell_reader {
  * lost without notice. False: there is no such session, or it ends with its reader. */
 bool shell_session_resume(struct shell_sessions *sessions, const char *id, uint64_t at,
 			  struct shell_reader *ret_reader);
-/* Reads like the terminal; after its end the session can no longer be found. */
+/* Reads output, with the results of struct shell_terminal_ops' read(); -1 also if another reader has taken over. After
+ * the end of the output the session can no longer be found. */
 ssize_t shell_reader_read(struct shell_reader *reader, char *buffer, size_t size, unsigned timeout_ms);
 /* Ends the session, unless another reader has taken it over or it may live without a reader. */
 void shell_reader_leave(struct shell_reader *reader);

@@ -227,7 +227,7 @@ static void import_answer(struct call *call, const struct import_facts *facts)
 	message_close(&answer);
 }
 
-/* Jobs may have been submitted while the archive came. */
+/* Checks once more that no job is unfinished, because jobs may have been submitted while the archive arrived. */
 enum status state_import_end_call(struct call *call, struct error *err)
 {
 	const struct import *import = call->intake.arg;

@@ -2,7 +2,7 @@
 #pragma once
 /* api/emulator/state.h: exports and imports the whole state of the daemon.
  *
- *   GET  /_trainyard/v1/status                     identifies the state and its present opening
+ *   GET  /_trainyard/v1/status                     identifies the state, and the daemon's present run on it
  *   GET  /_trainyard/v1/state:export               jobs, logs and objects, as an archive (tar; store/state_folder.h)
  *   POST /_trainyard/v1/state:import[?replace=true]   the same archive, which replaces the whole state
  *
@@ -17,7 +17,7 @@ struct state_context {
 	const char *state_dir;
 	struct store *store;
 	struct objects *objects; /* NULL: another emulator of storage is used */
-	const char *run;         /* a random name of this opening */
+	const char *run;         /* a random name, new each time the daemon opens the state */
 	const char *
 		import_problem; /* why the last imported state could not be used; NULL: it could, or there was none */
 	bool clock_is_steppable;

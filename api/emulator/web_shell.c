@@ -153,7 +153,7 @@ static const char *file_type(const char *name)
 	return strcmp(suffix, ".css") == 0 ? "text/css; charset=UTF-8" : "text/html; charset=UTF-8";
 }
 
-/* The row's path ends with the file's name; the page itself is at the slash. */
+/* Serves the file with the name at the end of the row's path, or page.html if the path ends with a slash. */
 static enum status file_get(struct call *call, struct error *err)
 {
 	const char *name = strrchr(call->route->path, '/') + 1;

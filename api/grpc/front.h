@@ -16,9 +16,9 @@ struct front;
 struct sockaddr_in;
 
 struct front_options {
-	/* These count: address (an IP address), port, families (those rows are served that have a gRPC method), clock,
-	 * gate, hosts, any_host, refused_network, caller, owner, ledger, tls_key and tls_certificate (NULL: without TLS
-	 * only) and adopts_only. */
+	/* Only these members are used: address (an IP address), port, families (those rows are served that have a gRPC
+	 * method), clock, gate, hosts, any_host, refused_network, caller, owner, ledger, tls_key and tls_certificate
+	 * (NULL: without TLS only) and adopts_only. */
 	struct listener_options common;
 	/* Messages that a google.protobuf.Any in an answer may hold; ends with NULL */
 	const struct message *const *any;

@@ -23,10 +23,10 @@ struct rpc_feed {
 	void (*close)(void *arg);
 };
 
-/* A gRPC request's message contains what HTTP divides into path, query and body. The field that the row's doc names as
- * resource is the row's path from after the first segment to the end of the last {name}. The field of the type of the
- * row's body is the body; if body_root is "", the remaining fields are. Without a body, the remaining fields are the
- * query. */
+/* A gRPC request's message contains what HTTP divides into path, query and body. One field, which the row's doc names
+ * as resource, becomes the part of the path from the second segment to the end of the last {name}. If the row has a
+ * body, the field with the type of the body becomes the body, or, if body_root is "", all other fields do. Fields that
+ * are left become the query. */
 struct rpc {
 	const char *path; /* "/google.cloud.aiplatform.v1.JobService/CreateCustomJob" */
 	const struct message *request;

@@ -6,11 +6,12 @@
  * flow control allows. Authentication is checked as soon as a call's head has arrived: the body of a refused call is
  * dropped.
  *
- * Limits: 100 calls at once, of which 10 have feeds, 16 MiB of unanswered bodies, 10 MiB in one; no call proceeds while
- * more than 32 MiB of answers wait for the client. Memory of connections beyond 256 KiB each is taken from common
- * pools: 96 MiB for bodies; 128 MiB for answers, which one call of each connection may exceed. A head of more than 32
- * KiB, decompressed, resets its stream. A connection is ended (ENHANCE_YOUR_CALM) if its heads led to no call for 1 MiB
- * in all, or if a head has more than 64 KiB or nine frames.
+ * Limits: 100 calls at once, of which 10 have feeds; 10 MiB in one body, and 16 MiB in the bodies of all calls that are
+ * not answered yet; no call proceeds while more than 32 MiB of answers wait for the client. Memory of connections
+ * beyond 256 KiB each is taken from common pools: 96 MiB for bodies; 128 MiB for answers, which one call of each
+ * connection may exceed. A head of more than 32 KiB, decompressed, resets its stream. A connection is ended
+ * (ENHANCE_YOUR_CALM) if the heads that led to no call have more than 1 MiB in all, or if a head has more than 64 KiB
+ * or nine frames.
  * Thread: one at a time.
  * Source: RFC 9113, https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md (read 2026-11-22) */
 #include <stdatomic.h>

@@ -98,9 +98,9 @@ static int64_t late_cut(struct connections *connections)
 	return next;
 }
 
-/* Whether the daemon waits for the client, so that the connection may be cut. While a request's head is expected, bytes
- * that have arrived but were not read yet count as sent. Later, only clients that have not authenticated count: their
- * body will not be used. */
+/* Whether the daemon waits for the client, so that the connection may be cut. While a request's head is expected, it
+ * does not wait if bytes have arrived that were not read yet. Later, every client that has not authenticated counts as
+ * waited for, because its body will not be used, and no other client does. */
 static bool is_awaited(const struct connection *connection)
 {
 	const int phase = atomic_load(&connection->phase);

@@ -26,8 +26,8 @@ struct exchange_rules {
 	const struct call_gate *gate; /* NULL: none */
 	struct guard guard;
 	size_t body_limit_bytes;
-	/* A smaller limit, if the daemon requires a token: for a client without one, which calls a method that needs
-	 * none. */
+	/* The smaller limit for clients that have not authenticated, if the daemon requires a token; they can call only
+	 * open rows. */
 	size_t unknown_body_limit_bytes;
 	atomic_size_t *bodies;           /* pool that counts the memory of bodies; NULL: not counted */
 	/* Held while a body of LARGE_BODY_BYTES or more exists as a JSON tree: such trees take up to a hundred times
@@ -60,7 +60,7 @@ struct answer_header {
 struct exchange {
 	const struct exchange_rules *rules;
 	char *raw;          /* the request's target, owned */
-	const char *place;  /* its position in the head, which the listener compares */
+	const char *place;  /* where the target is in libmicrohttpd's copy of the head; for the listener */
 	const char *method; /* the method for routing, after X-HTTP-Method-Override */
 	uint32_t peer;      /* for call->peer; set by the listener before exchange_begin() */
 	int client_fd;      /* the client's socket, set like peer; 0: unknown */

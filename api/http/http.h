@@ -240,17 +240,17 @@ struct caller_rule {
 	void *arg;
 };
 
-/* Authentication of pages in a browser. A request with a path that begins with @under is treated as the same path
- * without it, but check() may also accept it by its headers Cookie and X-Trainyard-Session; NULL if absent. Thread:
- * any. */
+/* Authentication of pages in a browser. A request with a path that begins with @under is treated as if its path did not
+ * have that beginning, except that check() may accept it by its headers Cookie and X-Trainyard-Session (NULL if absent)
+ * in place of a token. Thread: any. */
 struct session_rule {
 	const char *under; /* "/_trainyard/console/api"; NULL: there are no sessions */
 	bool (*check)(void *arg, const char *cookies, const char *proof); /* NULL: no request is accepted */
 	void *arg;
 };
 
-/* Serves requests of clients that speak another protocol than HTTP/1. The same guard, limits and families apply as for
- * a listener's. A row that streams is answered with its head alone. */
+/* Serves requests of clients that speak another protocol than HTTP/1, with the same guard, limits and families as a
+ * listener. Of an answer that is a stream, only the head is returned. */
 struct inner_endpoint;
 
 struct ledger;
@@ -265,10 +265,10 @@ struct inner_endpoint_request {
 	int client_fd; /* the client's socket, for call_client_gone(); 0: unknown */
 };
 
-/* Of @options these count: families, clock (NULL: the system's), gate, address (the one that clients connect to), hosts,
- * any_host, refused_network, caller, owner, ledger, body_limit_bytes (no default) and connection_limit (half as many calls
- * may wait at a time). What they point to must live until the endpoint is closed. INVALID_ARGUMENT: refused_network is not
- * a network. */
+/* Only these members of @options are used: families, clock (NULL: the system's), gate, address (the one that clients
+ * connect to), hosts, any_host, refused_network, caller, owner, ledger, body_limit_bytes (no default) and
+ * connection_limit (half as many calls may wait at a time). What they point to must live until the endpoint is closed.
+ * INVALID_ARGUMENT: refused_network is not a network. */
 enum status inner_endpoint_open(const struct listener_options *options, struct inner_endpoint **ret_endpoint,
 				struct error *err);
 /* Announces the close: call_closing() becomes true for waiting calls, and new calls are refused. */
@@ -301,7 +301,7 @@ enum status page_size_read(const json_t *request, unsigned otherwise, unsigned m
 /* Ends the answer of a list with "nextPageToken" (unless NULL: the last page) and the closing brace. */
 void page_end_write(struct text *text, const char *next_page_token);
 
-/* Called for each call that has a row, before its begin() if it has one, else before its handler. */
+/* Called for each call for which a row was found: before the row's begin() or, without one, before its handler. */
 struct call_gate {
 	/* OK: the call proceeds. Otherwise it fails with *err; *ret_cut: the connection, if it is the call's own, is
 	 * closed without an answer. May wait, but must return once call_closing() or call_client_gone() is true.
@@ -354,7 +354,7 @@ struct listener_options {
 	/* A server's key and certificate, PEM, copied. Such a listener speaks TLS and binds no address: connections are
 	 * passed to it (listener_adopt). NULL: no TLS. */
 	const char *tls_key, *tls_certificate;
-	bool adopts_only; /* such a listener without TLS: binds no address, connections are passed to it */
+	bool adopts_only; /* binds no address even without TLS: connections are passed to it (listener_adopt) */
 };
 
 /* Starts serving. Families, clock and hosts must live until the listener is closed. INVALID_ARGUMENT: @address is
@@ -366,10 +366,10 @@ uint16_t listener_port(const struct listener *listener);
 /* Serves a connection that the caller accepted and has not read from. Takes over @fd, and closes it if there is no
  * slot. Thread: any, until listener_close(). */
 void listener_adopt(struct listener *listener, int fd, const struct sockaddr *peer, size_t size);
-/* Accepts no more connections, answers new requests on old ones with 503, lets running ones end (for at most @wait_ms),
- * cuts the streams that are left, and closes. Then it joins every handler that still runs, so whatever handlers and
- * streams wait for must not be stopped before, or their wait must be bounded; handlers that use daemon/base/work.h give
- * up. NULL is harmless. */
+/* Accepts no more connections, answers new requests on existing connections with 503, waits at most @wait_ms for
+ * running requests to end, cuts the streams that are left, and closes. Then it waits for each handler that still runs;
+ * handlers that use daemon/base/work.h give up. So whatever handlers and streams wait for must not be stopped before
+ * this has returned, unless their wait has a limit. NULL is harmless. */
 void listener_close(struct listener *listener, unsigned wait_ms);
 
 /* Appends the versions of the libraries that the listener uses: "libmicrohttpd 0.9.75, zlib 1.2.13". */

@@ -17,7 +17,7 @@ static bool is_tree(const struct exchange *exchange)
 	return exchange->body.bytes.length >= LARGE_BODY_BYTES && !(route && route->body == &raw_body);
 }
 
-/* False: not within LOOK_NS. */
+/* Waits at most LOOK_NS for a turn. False: another body still has it. */
 static bool turn_take(pthread_mutex_t *turns)
 {
 	struct timespec until;

@@ -87,7 +87,8 @@ static void text_keep(char *to, size_t size, const char *from)
 	text_make_harmless(to);
 }
 
-/* Keeps the path, but not that of a shell, which contains its secret key (also if no row has the method). */
+/* Keeps the path. A path that may contain a shell's secret key is not kept: for an open row the row's own path is kept,
+ * and for other requests to a shell, such as those with a wrong method, only the beginning. */
 static void path_keep(struct ledger_entry *entry, const struct exchange *exchange)
 {
 	static const char shells[] = "_trainyard/shell/";
@@ -135,7 +136,7 @@ static void entry_add(struct ledger *ledger, const struct exchange *exchange)
 }
 
 /* True if a page in a browser only reads, or types into a terminal. Such requests are not kept: a page that shows the
- * list of requests would fill it with its own, and a terminal in a page with one for each key. */
+ * list of requests would fill the list with its own requests, and a terminal in a page with a request for each key. */
 static bool is_console_read(const struct exchange *exchange)
 {
 	static const char files[] = "_trainyard/console/", shells[] = "_trainyard/v1/shells/";

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/http/ledger.h: the requests that listeners and inner endpoints have answered: counts by method and HTTP status,
- * and the last LEDGER_ENTRIES of them one by one.
+/* api/http/ledger.h: the requests that listeners and inner endpoints (http.h) have answered: counts by method and HTTP
+ * status, and the last LEDGER_ENTRIES requests one by one.
  *
  * Entries have no bodies and no queries, and no path that is a secret itself. Their texts are cut to the sizes below,
  * so the whole ledger never takes more than 450 KiB.
  *
- * What a browser reads for the console (a file of it, or a GET with the header X-Trainyard-Console), and what is
- * typed in its terminals, is counted and not listed, unless it is refused: an open page asks all the time, and would push
- * everything else out of the list. Thread: any. */
+ * A browser's requests for the console are counted but not listed, unless they are refused: for the console's files,
+ * GETs with the header X-Trainyard-Console, and what is typed in its terminals. An open page of the console sends
+ * requests all the time, which would push everything else out of the list. Thread: any. */
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -33,7 +33,7 @@ struct ledger_entry {
 	bool cut;      /* the connection was closed without an answer */
 	uint32_t peer; /* the client's address, as call->peer */
 	char path
-		/* decoded; for an open row the row's own path, because the requested one may be a secret */
+		/* decoded; if route->open: the path in the route, because the requested one may be secret */
 		[LEDGER_PATH_BYTES];
 	char agent[LEDGER_AGENT_BYTES];   /* User-Agent; "": none */
 	char reason[LEDGER_REASON_BYTES]; /* why the request was refused; "": it was not */

@@ -13,8 +13,9 @@ struct head_reading {
 	const char *next; /* where a line begins */
 };
 
-/* A folded line ("Transfer-Encoding:", then " chunked") is joined to the header's name, so a coding that other programs
- * see is missing here. A header of one line is unchanged in memory: name, NUL for the colon, blanks, value. */
+/* libmicrohttpd joins a folded line ("Transfer-Encoding:", then " chunked") to the header's name. So this program would
+ * miss a transfer coding that other programs see. A header of one line is unchanged in memory: name, NUL for the colon,
+ * blanks, value. */
 static bool is_folded(const char *name, const char *value)
 {
 	const char *at = name + strlen(name) + 1;
@@ -57,8 +58,8 @@ bool library_is_strict(void)
 }
 
 /* Sets head->torn if the headers do not fill the head without gaps. libmicrohttpd 0.9 ends the head at a line that
- * begins with NUL or a colon, a value at a NUL, and a line at a bare LF. Where a proxy reads on, the rest could be
- * smuggled in as a request of its own. */
+ * begins with NUL or a colon, ends a value at a NUL, and ends a line at a bare LF. If a proxy does not stop there, what
+ * it passes on after that could be smuggled in as a separate request. */
 void library_head_read(struct MHD_Connection *connection, const struct request_line *line, struct head *head)
 {
 	const union MHD_ConnectionInfo *info =

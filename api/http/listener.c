@@ -250,7 +250,8 @@ static void on_completed(void *arg, struct MHD_Connection *connection, void **he
 		request_leave(arg);
 }
 
-/* Limits how many of libmicrohttpd's complaints are logged each second: without descriptors it has a million of them. */
+/* Limits how many of libmicrohttpd's complaints are logged each second: when no file descriptors are left, it makes a
+ * million of them. */
 static bool complaint_allowed(struct listener *listener)
 {
 	int64_t second = clock_mono_us(listener->clock) / 1000000;
@@ -423,8 +424,8 @@ static bool listens(const struct listener_options *options)
 	return !options->tls_key && !options->adopts_only;
 }
 
-/* One thread per connection, with poll: handlers may block, and delay only their own client. Never an AUTO or EPOLL
- * mode, never a suspended connection: both lose clients in 0.9.75. */
+/* One thread per connection, with poll: handlers may block, and delay only their own client. Modes with AUTO or
+ * EPOLL and suspended connections are not used, because they lose clients in 0.9.75. */
 static struct MHD_Daemon *daemon_start(struct listener *listener, const struct listener_options *options,
 				       const union address *address)
 {
@@ -453,15 +454,15 @@ static struct MHD_Daemon *daemon_start(struct listener *listener, const struct l
 		{ MHD_OPTION_CONNECTION_TIMEOUT, listener->rules.idle_timeout_s, NULL },
 		{ MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, NULL },
 		{ MHD_OPTION_CONNECTION_MEMORY_LIMIT, HEAD_LIMIT_BYTES, NULL },
-		/* Only from release 1.0 on: before, strictness would answer in the words of libmicrohttpd what we
-		 * refuse in ours. */
+		/* Strict only from release 1.0 on: before, libmicrohttpd would then refuse requests with its own
+		 * texts, which we refuse with ours. */
 		{ MHD_OPTION_STRICT_FOR_CLIENT, library_is_strict(), NULL },
 		{ options->tls_key ? MHD_OPTION_HTTPS_MEM_KEY : MHD_OPTION_END, 0, (void *)options->tls_key },
 		{ MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->tls_certificate },
 		{ MHD_OPTION_END, 0, NULL },
 	};
 
-	/* The socket is libmicrohttpd's, also when it fails to start. */
+	/* libmicrohttpd owns the socket from here on, even if the start fails. */
 	return MHD_start_daemon(flags, options->port, on_client, listener, on_request, listener,
 				MHD_OPTION_ARRAY, items, own < 0 ? MHD_OPTION_END : MHD_OPTION_LISTEN_SOCKET,
 				own, MHD_OPTION_END);
@@ -550,7 +551,7 @@ void listener_close(struct listener *listener, unsigned wait_ms)
 	if (!listener)
 		return;
 	quiet = MHD_quiesce_daemon(listener->daemon);
-	path_socket_close(&listener->path_socket); /* the next listener may have the path */
+	path_socket_close(&listener->path_socket); /* early: a new listener can use the path already */
 	wait_idle(listener, wait_ms);
 	atomic_store(&listener->cutting, true);
 	/* If libmicrohttpd refuses a request itself while it is stopping (a broken chunk, a long head), it assumes that

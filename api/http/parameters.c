@@ -13,8 +13,8 @@ static enum status take_nothing(const struct query_pair *pair, struct parameters
 	return STATUS_OK;
 }
 
-/* Choice: "json;enum-encoding=int", which some of the service's own clients send, is answered with names
- * like plain json: protobuf's JSON readers take either. */
+/* Choice: "json;enum-encoding=int", which some of the service's own clients send, is answered like "json", with
+ * the names of enum values: protobuf's JSON readers accept both names and numbers. */
 static enum status take_alt(const struct query_pair *pair, struct parameters *parameters, struct error *err)
 {
 	size_t length = strcspn(pair->value, ";");

@@ -10,7 +10,7 @@
 #include "api/message/message.h"
 
 struct parameters {
-	bool blank_is_absent; /* in: the family's setting */
+	bool blank_is_absent; /* set before the call of parameters_take(), as in struct family */
 	bool compact;         /* prettyPrint=false */
 	enum error_form form;
 	const char *fields; /* the mask of a partial response, borrowed; NULL: all fields */

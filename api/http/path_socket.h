@@ -6,7 +6,7 @@
 #include "daemon/base/error.h"
 
 struct path_socket {
-	int fd;     /* -1: none, or another owner took it and closes it */
+	int fd;     /* -1: none, or it was passed to another owner, which closes it */
 	char *path; /* NULL: there is nothing to remove */
 	dev_t device;
 	ino_t inode;

@@ -49,7 +49,7 @@ static size_t string_length(const char *json, size_t left)
 {
 	const char *quote = memchr(json + 1, '"', left - 1);
 
-	if (quote && quote[-1] != '\\') /* no escape ends before it, so that it ends the string */
+	if (quote && quote[-1] != '\\') /* no backslash before the quote: it ends the string */
 		return (size_t)(quote - json) + 1;
 	for (size_t i = 1; i < left; i++) {
 		if (json[i] == '\\')

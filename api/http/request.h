@@ -95,9 +95,10 @@ bool header_name_valid(const char *name);
 void head_add(struct head *head, const char *name, const char *value);
 
 enum framing {
-	/* a request with both a length and a coding is refused: a proxy might see another end than we do */
+	/* a request with both a length and a transfer coding is refused: a proxy might see another end than we do */
 	FRAMING_STRICT,
-	/* for clients without a proxy: libcurl sends a coding even if a length is given as a header */
+	/* with both, the transfer coding counts. Only for clients without a proxy: libcurl also sends a coding if the
+	 * program sets the header Content-Length */
 	FRAMING_CODING_WINS,
 };
 

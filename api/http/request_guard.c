@@ -62,8 +62,9 @@ static bool has_body(const struct exchange *exchange)
 	return head_declared_bytes(&exchange->head) || header(exchange, HEADER_TRANSFER_ENCODING);
 }
 
-/* The HTTP layer of a library may send a form's type with a request without a body. Google's libraries send a header
- * that a page cannot send without a preflight. Source: java.net.HttpURLConnection of OpenJDK 17 (observed) */
+/* Whether the request has no body and is from one of Google's libraries. Its content type is then accepted: the HTTP
+ * layer of a library may add the type of a form, and a web page cannot send X-Goog-Api-Client without a preflight.
+ * Source: java.net.HttpURLConnection of OpenJDK 17 (observed) */
 static bool is_librarys(const struct exchange *exchange)
 {
 	return !has_body(exchange) && head_find(&exchange->head, "X-Goog-Api-Client");

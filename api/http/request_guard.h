@@ -8,13 +8,15 @@
 
 /* Checks the peer's address, Host, Origin and Sec-Fetch-Site. Outcome: PERMISSION_DENIED. */
 enum status request_guard_origin(const struct exchange *exchange, struct error *err);
-/* Checks the credentials, before the answer reveals whether the route exists. Sets call.anonymous. Errors: those of the
- * rule for callers. */
+/* Checks the credentials, before the answer reveals whether the route exists. Sets call.anonymous. Errors: those of
+ * caller_rule.check() (http.h). */
 enum status request_guard_caller(struct exchange *exchange, struct error *err);
 /* Refuses a request with a type that a page can send without a preflight and, in browsers before 2020, without an
  * Origin. Sets exchange->refusal. INVALID_ARGUMENT. */
 enum status request_guard_type(struct exchange *exchange, struct error *err);
-/* Checks the type of a JSON row's body, which must exist. Sets the refusal. Outcome: INVALID_ARGUMENT. */
+/* Checks the content type of a body that the row reads as JSON; a request without a type or without a body passes. Sets
+ * exchange->refusal. Outcome: INVALID_ARGUMENT. */
 enum status request_guard_body(struct exchange *exchange, struct error *err);
-/* Calls the gate, if there is one; it may wait (large_body_resume()). Sets exchange->cut. Outcomes: the gate's. */
+/* Calls the listener's struct call_gate, if there is one. It may wait: if the body was read already, call
+ * large_body_resume() afterwards. Sets exchange->cut. Outcomes: those of call_gate.pass(). */
 enum status request_guard_pass_gate(struct exchange *exchange, struct error *err);

@@ -25,7 +25,8 @@ static bool verbs_equal(const char *path, const char *verb)
 	return own && verb ? strcmp(own, verb) == 0 : own == verb;
 }
 
-/* Segment @i of the target. With a @verb the last one is without it; NULL: the colon is part of the segment. */
+/* Segment @i of the target. If @verb is not NULL, the last segment is returned without its colon and verb; if it is
+ * NULL, the colon is part of the segment. */
 static const char *segment_of(const struct target *target, size_t i, const char *verb)
 {
 	return verb && i + 1 == target->segment_count ? target->stem : target->segments[i];
@@ -79,9 +80,9 @@ static const char *path_of(const struct family *family, const struct route *rout
 	return length && strncmp(route->path, family->omitted, length) != 0 ? NULL : route->path + length;
 }
 
-/* A fast check before path_fits(), false only if that is false: it compares the first letter of each segment, and whether
- * the path has more of them than the target, which rules out nearly all of the hundreds of rows. The last segment is not
- * compared, as it may be empty before its verb. */
+/* A fast check before path_fits(). False: path_fits() would return false too. It compares the first letter of each
+ * segment, and checks whether the path has more segments than the target; this rules out nearly all of the hundreds of
+ * rows. The last segment is not compared, as it may be empty before its verb. */
 static bool path_may_fit(const char *path, const struct target *target)
 {
 	for (size_t i = 0; i + 1 < target->segment_count && *path == '/'; i++) {
@@ -160,7 +161,7 @@ static void allow_add(struct match *match, const char *method)
 
 enum turn { TURN_FIRST, TURN_LAST_RESORT };
 
-/* Whether the rows of the family are searched for this path at this turn. */
+/* Whether to search the rows of the family for this path now: families of last resort are searched after the others. */
 static bool family_has_turn(const struct family *family, enum turn turn, const struct target *target)
 {
 	if (family->last_resort != (turn == TURN_LAST_RESORT) || !family_may_fit(family, target))

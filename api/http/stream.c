@@ -35,8 +35,8 @@ bool client_lost(int fd)
 }
 
 /* libmicrohttpd counts the time in which a stream sent nothing as idleness of its client. The idle time starts over
- * only when the limit is changed from none to one. Source: https://git.gnunet.org/libmicrohttpd.git v0.9.75,
- * connection.c, MHD_set_connection_option */
+ * only when a timeout is set while there is none, so the timeout is removed and set again. Source:
+ * https://git.gnunet.org/libmicrohttpd.git v0.9.75, connection.c, MHD_set_connection_option */
 static void idleness_begin_anew(const struct stream *stream)
 {
 	MHD_set_connection_option(stream->connection, MHD_CONNECTION_OPTION_TIMEOUT, 0u);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* api/logging/descriptor_list.c: GET /v2/monitoredResourceDescriptors.
  *
- * Choice: of the service's hundreds of types, it lists those that entries have here: the types of jobs, of entries
- * without a resource, and those that Google's libraries use in a replica, which looks like a machine to them.
+ * Choice: of the service's hundreds of types, only those are listed that entries can have in trainyard: ml_job for
+ * jobs, global for entries without a resource, and gce_instance, which Google's libraries use in a replica, because
+ * they take it for a virtual machine.
  * Source: https://cloud.google.com/logging/docs/api/v2/resource-list (types and labels; from memory) */
 #include <string.h>
 

@@ -21,7 +21,7 @@ enum {
 	MINUTE_US = 60 * US_PER_S,
 	RATE_MAX = 60000,            /* entries a minute */
 	CONSUMED_US = 10 * US_PER_S, /* a client that reads nothing for longer loses entries */
-	/* looks in one window, so an entry is late by a twentieth of a window at most */
+	/* reads of the store in one window: an entry is late by a twentieth of a window, or LOOK_US_MIN if longer */
 	LOOKS_MAX = 20,
 	LOOK_US_MIN = 20000,
 	QUIET_US = 500000,
@@ -35,7 +35,7 @@ struct tail {
 	const struct clock *clock;
 	struct entry_watch *watch;
 	int64_t window_us, ends_us;
-	int64_t look_us;   /* time of the next read of the store; INT64_MAX: after the next batch */
+	int64_t look_us;   /* time of the next read of the store; INT64_MAX: a window after the next batch */
 	int64_t asked_us;  /* time of the last call of next() */
 	int64_t minute_us; /* start of the minute in which given counts entries */
 	unsigned given;
@@ -162,8 +162,8 @@ static enum status page_put(struct tail *tail, struct text *text, unsigned *ret_
 	return rc;
 }
 
-/* Returns when to read the store again: a window after entries were stored, and earlier in steps, so that many
- * entries come in small messages. */
+/* Returns when to read the store again after a read that gave no entry. @held: entries may be stored that are not due
+ * yet, so the next read is a short step later, and the entries go out in small messages. Otherwise INT64_MAX. */
 static int64_t look_next(const struct tail *tail, bool held, int64_t now_us)
 {
 	const int64_t pause_us = tail->window_us / LOOKS_MAX;

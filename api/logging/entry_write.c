@@ -2,8 +2,8 @@
 /* api/logging/entry_write.c: POST /v2/entries:write.
  *
  * All entries are checked before the first one is stored; the answer is sent when readers can see them. Choice:
- * accepts every time, because tests write old logs (the service refuses times in the far future, or older than its
- * retention). */
+ * an entry may have any timestamp, because tests write old logs (the service refuses timestamps in the far future, or
+ * older than its retention). */
 #include <stdlib.h>
 #include <string.h>
 

@@ -86,7 +86,7 @@ enum status log_name_read(const struct logging_context *context, const char *nam
 	AUTO(string) char *id = project_resolve(context, cut);
 	struct text encoded AUTO_TEXT = { 0 };
 
-	text_percent(&encoded, logs + 6, URL_UNRESERVED "%"); /* percent-encoded characters stay so */
+	text_percent(&encoded, logs + 6, URL_UNRESERVED "%"); /* "%": what is encoded is not encoded again */
 	AUTO(string) char *log = text_take(&encoded);
 
 	if (strlen(log) > LOG_NAME_MAX)

@@ -23,8 +23,8 @@ struct binary {
 
 /* Notes the fault "Invalid binary payload received. <what> at '<path>'."; returns NULL. */
 json_t *binary_refuse(struct binary *binary, const char *what);
-/* Counts a nested message and a value, which are limited: nesting costs stack, and a small value costs much memory.
- * False: there are too many. */
+/* Counts one more value, and checks the number of values and the depth of nesting, which are limited: nesting costs
+ * stack, and a small value costs much memory. False, after noting the fault: a limit is exceeded. */
 bool binary_may_go_on(struct binary *binary);
 
 json_t *binary_double(uint64_t bits);
@@ -40,7 +40,8 @@ struct binary_map {
 	enum wire_type type;       /* for a value that was not sent: the wire type of its default */
 };
 
-/* The value. */
+/* Reads one entry of a map: returns its value, and sets *ret_key. A missing key is empty, a missing value the
+ * default. */
 json_t *binary_entry(struct binary *binary, struct wire entry, const struct binary_map *map,
 		     struct wire *ret_key);
 

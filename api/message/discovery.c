@@ -106,7 +106,7 @@ static void method_put(json_t *document, const char *id, json_t *method)
 	json_object_set(object_in(at, "methods"), word, made);
 }
 
-/* The forms of one segment in each of the texts made from a path. */
+/* The texts that are made from a method's path, segment by segment. */
 struct path_texts {
 	struct text flat;    /* v1/projects/{projectsId}/jobs */
 	struct text pattern; /* ^projects/[^/]+$ */
@@ -196,7 +196,7 @@ static void path_texts_write(struct path_texts *texts, const struct discovery_me
 	text_puts(&texts->path, at);
 }
 
-/* Adds each {name} of the path, or its name alone to the list @order. */
+/* Adds each {name} of the path as a parameter to @parameters, and as a string to the list @order. */
 static void names_add(json_t *parameters, json_t *order, const char *path)
 {
 	struct path_part part;
@@ -233,7 +233,7 @@ static json_t *method_parameters(const struct discovery_method *method, const st
 	return TAKE(parameters);
 }
 
-/* Reading a resource as it is needs the smaller scope only. */
+/* Returns the scopes that allow the method. The read-only scope is enough for a GET without a verb. */
 static json_t *method_scopes(const struct discovery_method *method)
 {
 	bool reads = strcmp(method->http_method, "GET") == 0 && !strchr(method->path, ':');

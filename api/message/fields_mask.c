@@ -29,7 +29,7 @@ enum {
 	VALUE_DEPTH_MAX = 128, /* only arrays within arrays can be deeper than the mask */
 };
 
-/* The messages that a path has led to: more than one below a star. */
+/* The messages that a path has led to. A path with a star can lead to several. */
 struct reached {
 	const struct message *messages[REACHED_MAX];
 	size_t count;
@@ -283,7 +283,7 @@ static bool is_star(const char *name)
 	return strcmp(name, "*") == 0;
 }
 
-/* *whole: the mask selects all of the member. */
+/* Pushes the trees that @tree has for the member @key. *whole becomes true if the mask selects all of the member. */
 static void tree_ask(struct sieve *sieve, const json_t *tree, const char *key, bool *whole)
 {
 	const char *name;
@@ -300,7 +300,8 @@ static void tree_ask(struct sieve *sieve, const json_t *tree, const char *key, b
 	}
 }
 
-/* Pushes the trees that the ones from @first on, up to the next level, have for the member. True: all of it is wanted. */
+/* Pushes the trees for the member @key. They are looked up in the trees of the current level, from @first to the top
+ * of the stack. True: the mask selects all of the member, so the pushed trees are not needed. */
 static bool member_ask(struct sieve *sieve, size_t first, const char *key)
 {
 	const size_t end = sieve->tree_count;
@@ -333,8 +334,8 @@ static void shorten(struct text *text, size_t length)
 
 static bool value_sift(struct sieve *sieve, size_t first);
 
-/* Filters the value of a member; its key is in the text already. *ret_kept: the member stays. A member with something
- * inside that the mask names stays if it is an array, or if something of it is left. */
+/* Filters the value of a member; its key is in the text already. *ret_kept: the member stays. If the mask selects only
+ * parts of the value, an array stays in any case, and an object only if it is not empty after the filtering. */
 static bool member_value_sift(struct sieve *sieve, size_t first, bool whole, bool *ret_kept)
 {
 	const char *begin = sieve->at;

@@ -299,7 +299,8 @@ static json_t *kind_decode(struct binary *binary, const struct wire_field *kind,
 	}
 }
 
-/* google.protobuf.Value: the last of its kinds counts; without any, the value stays @earlier, or null. */
+/* Reads a google.protobuf.Value. If several of its fields are present, the last counts; if none is, the value stays
+ * @earlier, or null. */
 json_t *binary_value(struct binary *binary, struct wire wire, json_t *earlier)
 {
 	AUTO(json) json_t *value = earlier ? json_incref(earlier) : json_null();

@@ -395,7 +395,7 @@ static bool any_is_value(const struct any *any, char first)
 }
 
 /* type_url = 1, value = 2. Choice: an Any without a type, or with an unknown one, is written as a Struct of all its
- * members, "@type" included; an empty message of its type would mean that the Any holds nothing. */
+ * members, "@type" included. With only its own type and no value, a reader would take it for an empty message. */
 static bool any_members_encode(struct binary *binary, const struct any *any)
 {
 	const struct message *message = any_find(binary->any, any->url.data);

@@ -297,7 +297,8 @@ static json_t *read_mask(const struct field *field, const json_t *value)
 	return json_string(canonical.data);
 }
 
-/* Types that show the refused value itself in their error. */
+/* Reads a value of the types with one common error, which shows the refused value and is added by the caller. NULL: the
+ * value is refused. */
 static json_t *read_plain(const struct field *field, const json_t *value)
 {
 	switch (field->type) {

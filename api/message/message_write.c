@@ -28,8 +28,8 @@ static const struct field *row_find(struct writer *writer, const char *name)
 	return field;
 }
 
-/* Begins a member: a comma after an earlier member. A list or a map is written only once it has a member, so its first
- * one writes its name and opening bracket. */
+/* Writes what comes before a member: a comma, if it is not the first. A list or a map is not written if it stays empty,
+ * so its name and its opening bracket are written before its first member. */
 static void separate(struct writer *writer)
 {
 	if (writer->has_members) {

@@ -29,8 +29,8 @@ struct writer {
 	struct text *text;
 	const struct message *message; /* NULL: a map or a free object, with any keys */
 	const struct field *next;      /* search for names begins here: the field after the last one written */
-	struct writer *outer; /* for a list or a map that is not begun: the writer it is a member of, */
-	const char *name;     /* and its name there */
+	struct writer *outer; /* for a member that is left out if empty: the writer of the outer object, */
+	const char *name;     /* and the member's name in that object; otherwise NULL */
 	char opening, closing;
 	bool has_members;
 };

@@ -7,7 +7,7 @@
 struct field;
 struct message;
 
-/* Converts a name, such as "trainingInput" to "training_input"; the caller frees the result. */
+/* Returns the snake_case form of a name: "training_input" for "trainingInput". The caller frees it. */
 char *name_to_snake(const char *camel);
 /* True if @given is @camel itself or its snake_case form, as written by name_to_snake(). */
 bool name_matches(const char *camel, const char *given);

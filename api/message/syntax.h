@@ -2,9 +2,10 @@
 #pragma once
 /* api/message/syntax.h: checks whether a text is JSON that the front end accepts, and locates the first error.
  *
- * The JSON library builds values; this scan words the error like the front end, at the same position, and rewrites what
- * the front end accepts although it is not JSON: keys without quotes, single quotes, a comma after the last element,
- * control characters and needless escapes in strings, a number that ends with its point. Pure. Thread: any.
+ * The JSON library builds values; this scan reports errors with the texts and the positions of the front end, and
+ * rewrites what the front end accepts although it is not JSON: keys without quotes, single quotes, a comma after the
+ * last element, control characters and needless escapes in strings, a number that ends with its decimal point. Pure.
+ * Thread: any.
  * Source:
  * https://github.com/protocolbuffers/protobuf/blob/v3.20.0/src/google/protobuf/util/internal/json_stream_parser.cc
  * (read 2026-11-25) */

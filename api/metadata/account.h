@@ -15,7 +15,7 @@ struct signing_key;
 enum { TOKEN_LIFE_S = 3599, TOKEN_REST_S = 300 };
 
 /* Expiry time of a token requested at @now_s, in seconds. Requests get the same token until five minutes before it
- * expires. The time need not be stored, because it is the end of a fixed period of 55 minutes, plus five.
+ * expires. The time need not be stored, because it is the end of a fixed period of 55 minutes, plus five minutes.
  * Source: https://cloud.google.com/compute/docs/access/authenticate-workloads#applications (tokens are cached until
  * five minutes before they expire; read 2026-11-22) */
 int64_t token_expiry(int64_t now_s);

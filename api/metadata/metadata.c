@@ -429,7 +429,7 @@ static bool asker_check(struct call *call, struct metadata_instance *ret_instanc
 {
 	const struct metadata_context *context = call->context;
 	const bool is_root = strcmp(call->route->path, "/") == 0;
-	/* Look at the joined header too: for a part of a batch, call_headers_each() calls nothing. */
+	/* Needed besides call_headers_each(), which does nothing for a request inside another one. */
 	bool was_forwarded = *call_header(call, "X-Forwarded-For");
 
 	headers_add(call);

@@ -7,8 +7,8 @@
 
 static const char prefix[] = "gcr.io/cloud-ml-algos/";
 
-/* Choice: all algorithms get the last 1.x runtime, which serves the models of all of them; the service named others
- * earlier. */
+/* Choice: all algorithms get the last 1.x runtime, which serves the models of all of them; earlier, the service
+ * named other versions. */
 #define RUNTIME "1.15"
 #define PYTHON  "3.7"
 

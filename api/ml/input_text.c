@@ -9,7 +9,7 @@
 #include "daemon/base/json.h"
 #include "daemon/base/text.h"
 
-/* The service adds this member between job_dir and python_version, if the job has no TPU. */
+/* The service adds the member run_on_raw_vm between job_dir and python_version, if the job has no TPU. */
 static void mark_raw_vm(json_t *ordered)
 {
 	json_object_set_new(ordered, "run_on_raw_vm", json_true());

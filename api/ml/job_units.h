@@ -15,5 +15,6 @@ double job_ml_units_per_hour(const struct plan *plan, const json_t *input);
 
 /* ML units consumed until @now_us, rounded to hundredths: from the first time that the job was RUNNING until it ended.
  * Retries are counted without a break, because the job keeps its machines in between.
- * Source: the consumption of real jobs matches their time without the preparation. */
+ * Source: the consumption that the service reported for real jobs, which matches their time without that in state
+ * PREPARING. */
 double job_ml_units(const struct job *job, int64_t now_us);

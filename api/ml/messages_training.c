@@ -3,9 +3,9 @@
 #include "api/ml/field_rows.h"
 #include "api/ml/messages.h"
 
-/* The numbers of the enums of this API are those of its public protocol buffers; where these lack a value, the number
- * is that of the same name in the successor's, if the place in the discovery document agrees; else only the name is
- * known.
+/* Enum values have the numbers of this API's public protocol buffers. If these lack a value, it has the number that the
+ * same name has in those of the successor, aiplatform, provided that its place in the discovery document agrees. If
+ * not, only the name is known (ENUM_BY_NAME).
  * Source: https://github.com/googleapis/googleapis/blob/master/google/cloud/ml/v1/job_service.proto and
  * https://github.com/googleapis/googleapis/blob/master/google/cloud/aiplatform/v1/accelerator_type.proto (read
  * 2026-11-25) */

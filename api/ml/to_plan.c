@@ -37,7 +37,7 @@ static const json_t *command_config(const json_t *input, const json_t *own)
 static void pool_args(const json_t *input, const json_t *config, struct pool *pool)
 {
 	const json_t *given = json_object_get(input, "args");
-	/* A tuning job gets no --job-dir here: each trial has its own, which follows the trial's parameters. */
+	/* A tuning job gets no --job-dir here: each trial gets its own, after the arguments with its parameters. */
 	const bool tunes = json_object_get(input, "hyperparameters");
 	const char *job_dir = tunes ? NULL : json_text_at(input, "jobDir");
 

@@ -9,7 +9,8 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/work.h"
 
-/* Choice: ANSWER_MAX_BYTES. A hundred lists of long names would fill the memory; clients try again what was 503. */
+/* Choice: ANSWER_MAX_BYTES, because the answers to a hundred calls that list long names would fill the memory. Calls
+ * after it is reached are answered 503, and clients send them again. */
 enum { BATCH_MAX_CALLS = 100, ANSWER_MAX_BYTES = 16 << 20 };
 
 struct batch {

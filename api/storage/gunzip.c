@@ -13,7 +13,7 @@ struct gunzip {
 	void *arg;
 	int64_t offset;
 	z_stream zlib;
-	bool member_ended; /* another may follow */
+	bool member_ended; /* one gzip member is complete; another may follow */
 	bool failed;
 	char packed[PACKED_BYTES];
 };

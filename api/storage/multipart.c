@@ -212,8 +212,8 @@ static enum status body_begin(struct multipart *multipart, struct error *err)
 	multipart->is_base64 =
 		strcasecmp(multipart_header(multipart, "Content-Transfer-Encoding"), "base64") == 0;
 	multipart->base64 = (struct base64_stream){ .count = 0 };
-	/* A part without a body may have its boundary next. The line end that belongs to it was read with the empty
-	 * line. */
+	/* If the part has no body, the boundary that ends it may come next. The line end that belongs to that boundary
+	 * was then read already, as that of the empty line. */
 	multipart->matched = multipart->unreal = multipart->delimiter[0] == '\r' ? 2 : 1;
 	return multipart->sink.begin(multipart->sink.arg, multipart, err);
 }

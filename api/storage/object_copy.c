@@ -55,7 +55,7 @@ static enum status copy_run(const struct call *call, struct object *ret_copy, st
 		.name = call_param(call, "destinationObject"),
 		.conditions = conditions_read(call),
 	};
-	/* If the source is replaced while it is copied, the new content is copied, as a source existed at all times. */
+	/* 0: the live generation. If the source is then replaced meanwhile, the new content is copied. */
 	int64_t generation = generation_read(call, "sourceGeneration");
 	enum status rc = caller_admit(call, err);
 

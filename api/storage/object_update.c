@@ -57,7 +57,7 @@ static enum status custom_time_refuse(int64_t before_ns, int64_t after_ns, struc
 		before.data, after.data);
 }
 
-/* Once set, it only goes forward; an update that does not name it keeps it.
+/* Once customTime is set, it cannot be removed or set to an earlier time; an update that does not name it keeps it.
  * Source: https://cloud.google.com/storage/docs/metadata#custom-time (read 2026-11-25); the words:
  * https://github.com/floci-io/floci-gcp, GcsCustomTime.java */
 static enum status custom_time_keep(const struct object *object, const json_t *given, json_t *metadata,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/storage/parts.h: shared by the methods of this room: the caller's project, conditions, resources, errors.
- * Handlers have the names of the API's methods (objects.list: objects_list), functions of the store have the singular.
+/* api/storage/parts.h: shared by the methods in this directory: the caller's project, conditions, resources, errors.
+ * Handlers are named like the API's methods, in the plural (objects_list for objects.list); functions of the store are
+ * in the singular (object_get).
  * Thread: any, for every function here. */
 #include <stdbool.h>
 #include <stdint.h>

@@ -17,7 +17,8 @@ static const char *storage_class_of(const struct assembly *assembly)
 	return assembly->storage_class ? assembly->storage_class : "STANDARD";
 }
 
-/* A number that says where or how far to read, @otherwise when it is not given. */
+/* Reads a query parameter that says where a list begins or how long it is. *ret_number is @otherwise if it is not
+ * given. INVALID_ARGUMENT: not a number, or less than @least. */
 static enum status number_read(const struct call *call, const char *parameter, unsigned least,
 			       unsigned otherwise, unsigned *ret_number, struct error *err)
 {

@@ -23,7 +23,7 @@ struct resumption {
 	int64_t known_bytes; /* bytes at the beginning of the body that the session has already */
 	int64_t kept_bytes;  /* the most bytes that the session keeps with this request; INT64_MAX: all that arrive */
 	struct checksums checksums;
-	/* The request is refused in words of its own, once its body has come; 0: it is not. */
+	/* The HTTP status to refuse the request with once its body has come, with the text @refusal; 0: not refused. */
 	unsigned refused_status;
 	struct text refusal;
 };
@@ -290,8 +290,9 @@ static void text_answer(struct call *call, unsigned http_status, const struct te
 	text_append(&call->answer, words->data, words->length);
 }
 
-/* Answers 308: more bytes are expected. Clients with an HTTP library that treats 308 as a redirect request 200 instead,
- * by a header. Source: https://github.com/googleapis/google-api-go-client/blob/main/internal/gensupport/resumable.go
+/* Answers 308: more bytes are expected. If a client's HTTP library would take 308 for a redirect, the client sends a
+ * header that asks for 200 instead.
+ * Source: https://github.com/googleapis/google-api-go-client/blob/main/internal/gensupport/resumable.go
  * (X-GUploader-No-308, read 2026-11-22) */
 static void progress_answer(struct call *call, int64_t received_bytes)
 {

@@ -20,7 +20,7 @@ struct storage_context {
 	 * for a bucket that does not exist here is redirected there. NULL: no redirects. */
 	const char *elsewhere;
 	int64_t job; /* at a gateway: tokens of other jobs are refused with 401; 0: the public listener */
-	const atomic_uint *attempt; /* at a gateway: the job's present one; tokens of earlier attempts are refused, too */
+	const atomic_uint *attempt; /* at a gateway: the job's present attempt; tokens of earlier ones are refused */
 	const char
 		*job_project; /* at a gateway: default project of requests; NULL: they must name one */
 };

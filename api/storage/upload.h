@@ -49,4 +49,4 @@ enum status upload_media_begin(struct call *call, struct error *err);
 enum status upload_media(struct call *call, struct error *err);
 enum status upload_multipart_begin(struct call *call, struct error *err);
 enum status upload_multipart(struct call *call, struct error *err);
-enum status upload_session_start(struct call *call, struct error *err); /* with the resource's intake */
+enum status upload_session_start(struct call *call, struct error *err); /* begin: resource_intake_begin() */

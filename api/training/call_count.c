@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Calls against the quotas of their project. */
+/* Counts calls against the quotas of their project. */
 #include <stdio.h>
 
 #include "api/training/context.h"

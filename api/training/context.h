@@ -39,14 +39,14 @@ struct training_context {
 	void *shell_arg;
 	const char *
 		console_path; /* where the console's pages begin, with a slash at the end; NULL: there is none */
-	/* Makes the bucket of a job's directory, if buckets are made on first use. NOT_FOUND: they are not, or the name
-	 * is invalid. NULL: this daemon has no storage. */
+	/* Makes the bucket of a job's directory, if buckets are made on first use. NOT_FOUND: the bucket is missing
+	 * and is not made, or its name is invalid. NULL: this daemon has no storage. */
 	enum status (*bucket_use)(void *arg, const char *bucket, struct error *err);
-	/* Whether bucket_use() would make it. NULL: it makes no buckets. */
+	/* Whether bucket_use() would make the bucket. NULL: buckets are not made on first use. */
 	bool (*bucket_missing)(void *arg, const char *bucket);
 	void *bucket_arg;
-	/* The directory of this machine in which each running trial has one for its reports, named by its run's number.
-	 * NULL: unknown. */
+	/* A directory on this machine. Each running trial has a directory for its reports in it, named by the number of
+	 * the trial's run. NULL: unknown. */
 	const char *trials_dir;
 	struct objects *objects; /* where the jobs' directories are; NULL: this daemon has no storage */
 };
@@ -71,8 +71,9 @@ enum status training_host_check(const struct training_context *context, const st
 /* Adds a deviation to the plan if a bucket is going to be made for it. */
 void training_storage_report(const struct training_context *context, const struct plan *plan);
 /* Makes the bucket of the plan's job_dir (gs://BUCKET/…; others and NULL are ignored), so that the job can write there
- * from the start. If the bucket does not exist, the job itself fails, as on the service. Also does what
- * training_storage_report() does. The plan of a tuning job notes which objects exist already. */
+ * from the start. If it cannot be made, because buckets are not made on first use, this is no error: the job itself
+ * fails later, as on the service. Also does what training_storage_report() does, and sets the objects_since of a
+ * tuning job's plan. */
 enum status training_storage_use(const struct training_context *context, struct plan *plan,
 				 struct error *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/forms.h: the form of names in the cloud, for both APIs.
+/* api/training/forms.h: checks texts that name things in the cloud (a bucket, a network, a key), for AI Platform and
+ * Vertex AI.
  *
  * Pure. Thread: any. */
 #include <stdbool.h>
@@ -18,10 +19,11 @@ enum storage_path {
 
 enum { STORAGE_FAULT_SIZE = 160 };
 
-/* What is wrong with @text, as the rest of a sentence that begins with it: "is not a Cloud Storage path: …", "names a
- * bucket that cannot be: the name is too short: …". NULL: nothing; otherwise @ret_fault. */
+/* Returns NULL if @text is a valid path; otherwise @ret_fault, which says what is wrong: the rest of a sentence that
+ * begins with @text, such as "is not a Cloud Storage path: …" or "names a bucket that cannot be: the name is too short:
+ * …". */
 const char *storage_path_fault(const char *text, enum storage_path kind, char ret_fault[STORAGE_FAULT_SIZE]);
-/* "projects/NUMBER/global/networks/NAME" */
+/* True if @text has the form "projects/NUMBER/global/networks/NAME". */
 bool is_network(const char *text);
 /* True if @text is an e-mail address. */
 bool is_account_email(const char *text);

@@ -22,8 +22,8 @@ static char *target_write(const char *to, const char *rest)
 	return text_take(&text);
 }
 
-/* Whether @to is an image reference, with its star (if it has one) replaced by one letter, the shortest text that FROM's
- * star can match. */
+/* Whether @to is a valid image reference once a text replaces its star, if it has one; checked with the text "x".
+ * @has_rest: FROM has a star, so @to may have one too. */
 static bool target_valid(const char *to, bool has_rest)
 {
 	const char *star = strchr(to, '*');

@@ -17,7 +17,9 @@ static bool is_one_of(char c, const char *set)
 	return c && strchr(set, c);
 }
 
-/* The length of the registry at the beginning; 0: the first part is a part of the path, by the rule of normalize.go. */
+/* The length of the registry at the beginning of @text; 0: it names none. By the rule of normalize.go, the part before
+ * the first slash is a registry if it is "localhost" or has a dot, a colon or a capital; otherwise it belongs to the
+ * path. */
 static size_t registry_length(const char *text)
 {
 	size_t length = strcspn(text, "/");
@@ -46,7 +48,7 @@ static bool is_host(const char *host, size_t length)
 	return true;
 }
 
-/* The length of the host without its port; "[::1]" is one with its brackets. */
+/* The length of the host without its port. The brackets of an IPv6 address, "[::1]", belong to the host. */
 static size_t host_length(const char *registry, size_t length)
 {
 	const char *end = *registry == '[' ? memchr(registry, ']', length) : memchr(registry, ':', length);
@@ -56,7 +58,7 @@ static size_t host_length(const char *registry, size_t length)
 	return (size_t)(end - registry) + (*registry == '[');
 }
 
-/* "[::1]" */
+/* Whether @host, which begins with "[", has the form of an IPv6 address in brackets: "[::1]". */
 static bool is_bracketed(const char *host, size_t length)
 {
 	return length >= 4 && host[length - 1] == ']' && strspn(host + 1, HEX "ABCDEF:") == length - 2;
@@ -179,7 +181,7 @@ static bool ends_with(const char *text, size_t length, const char *tail)
 	return length > bytes && strncasecmp(text + length - bytes, tail, bytes) == 0;
 }
 
-/* "gcr.io", "eu.gcr.io", "us-central1-docker.pkg.dev".
+/* Whether the registry is one of Google's: "gcr.io", "eu.gcr.io", "us-central1-docker.pkg.dev".
  * Source: https://cloud.google.com/ai-platform/training/docs/using-containers (push the container image) */
 static bool is_of_google(const char *registry, size_t length)
 {

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/job_name.h: the names and states of jobs of both families for clients. Thread: any. */
+/* api/training/job_name.h: names and states of jobs, as clients of AI Platform and Vertex AI see them. Thread: any. */
 #include "daemon/base/text.h"
 
 struct job;
 struct training_context;
 
-/* Appends projects/NUMBER/locations/LOCATION/COLLECTION/ID.
- * Choice: for projects other than the known one, the caller's own name for it, so that the caller can use the result. */
+/* Appends projects/PROJECT/locations/LOCATION/COLLECTION/ID.
+ * Choice: PROJECT is the number of the project only for the project of @context; any other project is given as the
+ * caller named it, so that the caller can use the result. */
 void resource_name_write(const struct training_context *context, const char *project, const char *location,
 			 const char *collection, const char *id, struct text *text);
 /* Appends the job's resource name; for AI Platform projects/PROJECT/jobs/ID. */

@@ -4,7 +4,8 @@
  * Thread: any. */
 #include <stdint.h>
 
-/* The whole second to show for @time_us, an event after @before_us: its own second, or the first one that is not before
- * the second shown for that. 0 (never) stays 0. A clock that was set back in between is hidden.
- * Choice: the service's own rule is unknown; times in seconds of its jobs were never observed before the creation. */
+/* Returns the whole second, in microseconds, to show for an event at @time_us that followed an event at @before_us:
+ * @time_us rounded down or, if that is before @before_us, @before_us rounded up. So an event is never shown before the
+ * earlier one, even if the clock was set back between them. @time_us 0 (never) stays 0.
+ * Choice: the service's own rule is unknown; no time in seconds of its jobs was observed to be before the creation. */
 int64_t second_shown(int64_t time_us, int64_t before_us);

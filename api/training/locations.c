@@ -11,8 +11,8 @@
 /* Source: https://cloud.google.com/ai-platform/training/docs/reference/rest/v1/projects.locations/list */
 enum { LOCATIONS_DEFAULT = 20, LOCATIONS_MAX = 100 };
 
-/* A region with the members of both families' schemas. Choice: predictions, which AI Platform has too, are not listed,
- * because trainyard has none. Source of the label:
+/* Writes a region with the members that AI Platform and Vertex AI have in their schemas. Choice: the capability of
+ * predictions, which AI Platform has too, is not listed, because trainyard makes none. Source of the label:
  * https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations (read 2026-11-22) */
 static void location_render(struct text *text, const char *project, const struct region *region)
 {

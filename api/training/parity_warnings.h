@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/parity_warnings.h: warnings about jobs that the cloud might refuse, as deviations with the same texts in
- * both families.
+/* api/training/parity_warnings.h: warnings about jobs that the cloud might refuse. Each is a deviation
+ * (scheduler/plan/deviation.h), with the same text for AI Platform and Vertex AI.
  *
- * Each function adds to @list (scheduler/plan/deviation.h) if there is something to report. Pure. Thread: any. */
+ * Each function adds to @list if there is something to report. Pure. Thread: any. */
 #include <jansson.h>
 #include <stdbool.h>
 

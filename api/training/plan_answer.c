@@ -85,7 +85,7 @@ static enum status replicas_write(struct writer *answer, const struct plan *plan
 	return STATUS_OK;
 }
 
-/* The names that each replica finds in its hosts file; none for one that is alone. */
+/* The names that each replica finds in its hosts file; empty if the replicas have no names (replicas_have_names()). */
 static json_t *hosts_json(const struct plan *plan)
 {
 	json_t *names = json_array();
@@ -158,7 +158,7 @@ static enum status plan_write(struct text *text, const struct training_context *
 	member_text(&answer, "exampleClusterId", plan->cluster_id);
 	member_value_new(&answer, "start", start_estimate_json(start_estimate));
 	member_value_new(&answer, "startOrder", start_order_json(plan));
-	if (plan_tunes(plan)) { /* the replicas below are one trial's of several */
+	if (plan_tunes(plan)) { /* a tuning job: the replicas below are those of one trial */
 		member_int(&answer, "trialCount", plan->trial_count);
 		member_int(&answer, "parallelTrialCount", plan->parallel_trial_count);
 		member_value(&answer, "resumedJobs", plan->resumed_jobs);

@@ -21,7 +21,7 @@ void training_cluster_id_draw(char ret_id[CLUSTER_ID_SIZE])
 	sodium_bin2hex(ret_id, CLUSTER_ID_SIZE, random, sizeof(random));
 }
 
-/* The first replica stands for all of a pool. */
+/* Checks the environment and the command of a pool's replicas, by those of the first one. */
 static enum status program_check(const struct plan *plan, enum role role, struct error *err)
 {
 	AUTO(json) json_t *environment = NULL;
@@ -48,8 +48,9 @@ enum status training_environment_check(const struct plan *plan, enum role *ret_r
 	return STATUS_OK;
 }
 
-/* The text is that of a quota if the service has one: for GPUs and for a project's vCPUs. Other resources of this host
- * have none. */
+/* Refuses a job that this host can never run. The error is that of an exceeded quota if the service has such a
+ * quota: for GPUs (SHORTAGE_HOST) and for a project's vCPUs (SHORTAGE_PROJECT). It has none for other resources of
+ * this host. */
 static enum status refuse_for_good(const char *project, enum shortage shortage, struct error *cause,
 				   struct error *err)
 {

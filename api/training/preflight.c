@@ -34,7 +34,7 @@ static void facts_report(const struct pool *pool, const struct image_facts *fact
 		     "The image %.200s has no file %.200s, with which its replicas begin: they would end with "
 		     "exit code 127.",
 		     pool->image, facts->program);
-	if (pool->cloud_image) /* the cloud runs the other image */
+	if (pool->cloud_image) /* the cloud would run that image, not the inspected one */
 		return;
 	if (facts->platform[0] && strcmp(facts->platform, cloud_platform) != 0)
 		tell(deviations, REFUSED_BY_CLOUD, "image-platform",

@@ -8,8 +8,8 @@
 #include "scheduler/plan/command_line.h"
 #include "scheduler/plan/dialect.h"
 
-/* The command that runs after the launcher has installed the packages, or @command, which this
- * function takes over (NULL: the image's own). */
+/* Returns the command to show: for a Python package the one that runs after the launcher has installed it, otherwise
+ * @command (NULL: the image's own). Takes ownership of @command. */
 static json_t *expanded_command(const struct pool *pool, json_t *command)
 {
 	if (!pool->python_module)

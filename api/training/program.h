@@ -7,11 +7,11 @@
 #include "daemon/base/error.h"
 #include "scheduler/plan/plan.h"
 
-/* The gateway's part of the environment is known only at run time, so $(NAME) of such a variable stays as it is. For a
- * Python package the command is what runs after its installation.
- * Choice: the launcher's text, the same for all jobs, is not shown. */
+/* The variables that the job's gateway adds to the environment are known only at run time, so a reference to one of
+ * them, $(NAME), stays as it is. For a Python package the command is the one that runs after its installation.
+ * Choice: the launcher's own code, which is the same for all jobs, is not shown. */
 struct program {
-	json_t *environment, *command, *args; /* "NAME=value" each; the others may be NULL */
+	json_t *environment, *command, *args; /* environment: "NAME=value" each; the others may be NULL */
 };
 
 /* Makes the command and the environment of a replica. @ret_program must be empty; program_deinit() after any

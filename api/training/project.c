@@ -16,7 +16,8 @@ const char *training_project(const struct call *call)
 	return strcmp(named, context->project_number) == 0 ? context->project_id : named;
 }
 
-/* Ids, numbers and domain-scoped ids ("example.com:project"); anything else could not be named in a log query. */
+/* Checks that the project of the call has the form of an id, a number or a domain-scoped id ("example.com:project"). A
+ * project of another form could not be named in a log query. */
 enum status training_project_check(const struct call *call, const char *field, struct error *err)
 {
 	static const char allowed[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._:";

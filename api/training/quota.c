@@ -13,7 +13,7 @@
 #include "daemon/base/memory.h"
 #include "daemon/base/text.h"
 
-/* Choice: the metrics' names; those of the service are not known, their form is that of every Google API. */
+/* Choice: these names of metrics. The service's own names are not known; their form is that of all Google APIs. */
 static const struct {
 	const char *service, *metric, *name, *limit;
 	bool creates;
@@ -139,7 +139,7 @@ enum status quota_check_request(const struct quota_limits *limits, const struct 
 
 enum { WINDOW_US = 60 * 1000000, PROJECTS_MAX = 256 };
 
-/* Calls of a project since @start_us; free if it has no name. */
+/* The number of calls of one project since start_us. project NULL: the window is unused. */
 struct window {
 	char *project;
 	int64_t start_us;
@@ -174,7 +174,8 @@ static bool window_is_older(const struct window *window, const struct window *ot
 	return !window->project || (other->project && window->start_us < other->start_us);
 }
 
-/* The window in which calls of the project are counted now; a new one if its last one is over or it had none. */
+/* The window in which calls of the project are counted now. It begins now if the project had no window, or if its last
+ * one is over. */
 static struct window *window_open(struct quota_counter *counter, const char *project, int64_t now_us)
 {
 	struct window *oldest = &counter->windows[0];

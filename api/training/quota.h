@@ -20,7 +20,7 @@
 struct quota_limits {
 	unsigned create; /* calls of projects.jobs.create per minute and project */
 	unsigned read;   /* calls of get, list and cancel together, per minute */
-	unsigned vcpus;  /* machines of all running jobs of a project; at least 1 */
+	unsigned vcpus;  /* of the machines of all running jobs of a project; at least 1 */
 	unsigned accelerators[ACCELERATOR_COUNT]; /* in use by all replicas of one job */
 };
 

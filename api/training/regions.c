@@ -39,7 +39,8 @@ enum {
 	IN_TPU7X = 1 << 17,
 };
 
-/* Their names in the order of the bits; TPUs that no accelerator type names have the beginning of their machine types. */
+/* The names of these accelerators in the order of the bits: accelerator types and, for TPUs that have no accelerator
+ * type, the beginning of the names of their machine types. */
 static const char *const vertex_accelerators[] = {
 	"NVIDIA_TESLA_A100",
 	"NVIDIA_A100_80GB",
@@ -63,10 +64,10 @@ static const char *const vertex_accelerators[] = {
 
 /* Source: https://cloud.google.com/ai-platform/training/docs/regions for the regions and, as clients of the service
  * copied it, for GPUs and single TPUs. Choice: A100 is in the regions that had A2 machines first, TPU pods are where
- * TPUs are, and TPU_V4_POD is in none. The regions that only Vertex AI has are those that gcloud accepts (version
- * 578). Its accelerators are those that can be trained with in the list of
- * https://docs.cloud.google.com/gemini-enterprise-agent-platform/machine-learning/general/locations#accelerators (a copy of
- * 2026, read 2026-11-28). */
+ * TPUs are, and TPU_V4_POD is in none. The regions that only Vertex AI has are those that gcloud accepts (version 578).
+ * The accelerators of Vertex AI are those that the following list offers for training:
+ * https://docs.cloud.google.com/gemini-enterprise-agent-platform/machine-learning/general/locations#accelerators (a
+ * copy of 2026, read 2026-11-28). */
 const struct region regions[] = {
 	{ "africa-south1", { NULL }, true, 0 },
 	{ "asia-east1", { K80, P100, V100 }, false, IN_H100_MEGA | IN_P100 | IN_T4 | IN_V100 | IN_TPU2 },

@@ -22,9 +22,9 @@ json_t *replica_json(const struct plan *plan, const struct assignment *assignmen
  * none. It is absent if @main_node is NULL too, or without an assignment. */
 json_t *replicas_json(const struct plan *plan, const struct assignment *assignment, const char *main_node);
 
-/* The field of a job's @input, as clients of its family spell it, from which a pool's @member ("machine_type",
- * "accelerator_count") was made: "trainingInput.workerType", "jobSpec.workerPoolSpecs[1].machineSpec.machineType". A
- * new string. */
+/* Returns, as a new string, the name of the field in a job's @input that a pool's @member ("machine_type",
+ * "accelerator_count") was made from. The name is spelled as in the job's API: "trainingInput.workerType",
+ * "jobSpec.workerPoolSpecs[1].machineSpec.machineType". */
 typedef json_t *(*pool_field_namer)(const json_t *input, enum role role, const char *member);
 
 /* The deviations of the plan and of the assignment (NULL: none) in one list. Those of the assignment name a pool's

@@ -12,11 +12,11 @@ struct call;
 struct job;
 struct plan;
 
-/* {"name", "console", "state", "attempt", "differences", "commandLines", "replicas"} of @job with this plan. "console"
- * is the address of the job's page, for the host that the client used; a build without the console, a client that sends
- * no host, and a trial's job, which is a part of its search's page, have none. A tuning job has,
- * instead of the last two, "trials", newest first, with those members each, and "trialCount". A queued job has "start",
- * see start_estimate.h. A job that was not admitted yet has no limits, no devices, and only the deviations of its
- * request. The caller owns *ret_report. */
+/* Makes {"name", "console", "state", "attempt", "differences", "commandLines", "environments", "replicas"} of @job with
+ * this plan. "console" is the address of the job's page, for the host that the client used; absent in a build without
+ * the console, for a client that sends no host, and for the job of a trial, which is shown on the page of its search. A
+ * tuning job has, instead of the last three, "trialCount" and "trials", newest first, each with "commandLines" and
+ * "replicas". A queued job also has "start", see start_estimate.h. A job that was not admitted yet has no limits, no
+ * devices, and only the deviations of its request. The caller owns *ret_report. */
 enum status report_make(const struct call *call, const struct job *job, const struct plan *plan,
 			pool_field_namer namer, json_t **ret_report, struct error *err);

@@ -150,7 +150,7 @@ bool is_framework_image(const char *image)
 	return strncmp(image, FRAMEWORK_IMAGES, strlen(FRAMEWORK_IMAGES)) == 0;
 }
 
-/* The framework images that Google publishes have Python 3. *ret_image stays NULL if there is none. */
+/* Finds the image that Google publishes for @runtime; *ret_image stays NULL if there is none, as for Python 2. */
 static void default_image(const struct runtime *runtime, char **ret_image)
 {
 	char *dot;

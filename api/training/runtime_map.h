@@ -32,7 +32,7 @@ struct runtime {
 	bool gpu;
 };
 
-/* Numbers joined by dots, or a star, and after the equals sign an image reference. */
+/* Whether @rule has the form VERSION[/PYTHON][/cpu|/gpu]=IMAGE that is described above. */
 bool runtime_rule_valid(const char *rule);
 
 /* The image, which the caller frees; @map may be NULL. *ret_default: it is a default, not from a rule.

@@ -7,7 +7,7 @@
 
 /* The seed for all randomness of a search, derived from the job's name. */
 uint64_t search_seed(const char *project, const char *job_id);
-/* The number of failed trials that fails the job, from @given, limited to a reachable number. */
+/* The number of failed trials at which the job fails: @given, or @trial_count + 1 (never reached) if that is less. */
 unsigned failed_trials_within(int64_t given, unsigned trial_count);
 
 /* The study's word (study.h) for a parameter's scaleType, an enum that both families share: "linear" if unset. */

@@ -9,8 +9,8 @@
 #include "daemon/base/memory.h"
 #include "store/jobs/jobs.h"
 
-/* Choice: with more jobs than this before it, a job is taken to wait, because looking at each of them would take too
- * long. */
+/* Choice: if more jobs than this are before a job, the estimate is that it waits, because looking at each of them would
+ * take too long. */
 enum { WAITING_MAX = 100 };
 
 void start_estimate_deinit(struct start_estimate *start_estimate)
@@ -60,7 +60,7 @@ static bool holds_up(const struct estimation *estimation, const struct plan *oth
 	case SHORTAGE_NETWORK:
 		return fleet_keep(fleet, other, shortage);
 	case SHORTAGE_ENGINE:
-		return fleet->count == 1; /* as in fleet_place() */
+		return fleet->count == 1; /* with several nodes others may start: see fleet_place() */
 	case SHORTAGE_DEVICES:
 		return fleet_keep(fleet, other, shortage) &&
 		       placement_wants_devices(plan_accelerator_count(ours), &fleet->total.capacity);
@@ -87,8 +87,8 @@ static enum status other_place(struct fleet *fleet, const struct plan *other, un
 	return rc;
 }
 
-/* Simulates the start of @job, which has its turn before ours: it takes its resources, or our job has to wait behind
- * it, or it makes no difference. */
+/* Simulates the start of @job, which has its turn before ours. There are three outcomes: @job takes its resources, our
+ * job has to wait behind @job, or @job makes no difference. */
 static void look_at(const struct estimation *estimation, const struct job *job)
 {
 	struct fleet *fleet = estimation->fleet;
@@ -100,7 +100,7 @@ static void look_at(const struct estimation *estimation, const struct job *job)
 	bool is_ours;
 
 	if (plan_from_text(job->plan, &other, NULL))
-		return; /* it is about to fail */
+		return; /* a job without a valid plan is about to fail */
 	if (plan_tunes(other))
 		return; /* the trials wait, not the tuning job itself */
 	is_ours = strcmp(other->project, estimation->plan->project) == 0;

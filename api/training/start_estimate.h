@@ -2,7 +2,7 @@
 #pragma once
 /* api/training/start_estimate.h: whether a new or queued job would start at once, and with which resources.
  *
- * It predicts what the scheduler does with the present room and queue, which may change at any moment. */
+ * It predicts what the scheduler does with the present free resources and queue, which may change at any moment. */
 #include <stdbool.h>
 
 #include "daemon/base/error.h"
@@ -17,7 +17,7 @@ struct start_estimate {
 	bool known; /* false: the machine's resources are unknown; only text is set */
 	bool starts_now;
 	enum shortage
-		shortage; /* otherwise: what is short, for the job or for the one that it waits behind */
+		shortage; /* unless starts_now: what is short for the job, or for the one it waits behind */
 	char *text;       /* why it does not start, one sentence; NULL: it starts */
 	char *behind;     /* the job, named as in job_name.h, that has to start before it; NULL: none */
 	/* The resources that the job would be given. Its devices are chosen only at the start, so they are set only if

@@ -30,7 +30,7 @@ const struct message study_query = { "trainyard.v1.StudyRequest", study_query_fi
  * trial's. */
 enum { SHOWN_MAX = 50000 };
 
-/* The parts of one answer. Trials of resumed jobs come first in @all. */
+/* The parts of one answer. In @all, the trials of earlier jobs that this job resumes come before its own. */
 struct view {
 	const struct training_context *context;
 	const struct job *job;

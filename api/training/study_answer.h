@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* api/training/study_answer.h: a tuning job's search for display: trials, measurements, the best trial, and the model's
- * beliefs.
+/* api/training/study_answer.h: a tuning job's search for display: trials, measurements, the best trial, and what the
+ * model predicts for each trial.
  *
  * Below /_trainyard, for jobs of both families. Numbers are JSON numbers, not strings, because no client library reads
  * these answers. */

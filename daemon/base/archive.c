@@ -47,7 +47,7 @@ static void header_add(struct text *archive, const struct archive_entry *entry)
 	char head[BLOCK_BYTES] = { 0 };
 	unsigned sum = 0;
 
-	/* A name that fits neither way is in the attributes before this header. */
+	/* A name that does not fit, even when split, is in the attributes before this header. */
 	name_write(head, entry->name);
 	octal_write(head + 100, 8, entry->mode & 07777);
 	octal_write(head + 108, 8, 0);

@@ -39,7 +39,7 @@ struct file_sink {
 	/* Called at the beginning of a file of @size bytes. @name is its path in the archive,
 	 * "hypertune/output.metrics": it is never absolute, and has no empty part and no "..". */
 	void (*begun)(void *arg, const char *name, size_t size);
-	/* Gets the next bytes of the file. */
+	/* Called with the next bytes of the file. */
 	void (*piece)(void *arg, const char *data, size_t length);
 	void *arg;
 };

@@ -11,8 +11,8 @@
 struct sockaddr_in;
 
 /* Opens a listening socket, non-blocking, on @address (host byte order). It accepts clients that connect through
- * @device; NULL or "": through any device. @port 0: any free port. The caller closes the descriptor. UNAVAILABLE: not
- * possible here. */
+ * @device; NULL or "": through any device. @port 0: any free port. The caller closes the descriptor. UNAVAILABLE: the
+ * system refuses it. */
 enum status device_socket_open(const char *device, uint32_t address, uint16_t port, int *ret_fd,
 			       struct error *err);
 /* Returns the socket of the next client, non-blocking, which the caller closes; -1: there is none. *ret_open: false if
@@ -31,17 +31,18 @@ struct device_peers {
  * connection and returns -1. */
 int device_socket_accept_peer(int endpoint, const struct device_peers *peers, struct sockaddr_in *ret_peer,
 			      bool *ret_open);
-/* A receiver of connections to a network that is not on this machine: they arrive through a tunnel. */
+/* Receives the connections that replicas make to their job's gateway, if the job's network is not on this machine. They
+ * arrive through a tunnel. */
 struct connection_sink {
 	/* Passes a connection from @peer to @port of the gateway's address. Takes ownership of @fd, a connected
 	 * non-blocking TCP socket. Thread: any. Must not block. */
 	void (*take)(void *arg, int64_t key, uint16_t port, const struct sockaddr_in *peer, int fd);
 	void *arg;
-	int64_t key; /* names the gateway; connections to a closed gateway are closed */
+	int64_t key; /* identifies the gateway; @take closes connections to a gateway that is closed */
 };
 
-/* Opens an endpoint for such connections: device_socket_put() passes them in at *ret_hand, and
- * device_socket_accept_peer() returns them at *ret_endpoint. The caller closes both. */
+/* Opens an endpoint for connections from a connection_sink. It is a socket pair: device_socket_put() puts a connection
+ * into *ret_hand, and device_socket_accept_peer() takes it from *ret_endpoint. The caller closes both. */
 enum status device_socket_pair(int *ret_endpoint, int *ret_hand, struct error *err);
 /* Passes in a connection. Takes ownership of @fd, and closes it if the endpoint has no room. Thread: any. */
 void device_socket_put(int hand, const struct sockaddr_in *peer, int fd);

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Source: https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto (numbers are the wire's) */
+/* Source: https://github.com/googleapis/googleapis/blob/master/google/rpc/code.proto (the numbers as in gRPC) */
 enum status {
 	STATUS_OK = 0,
 	STATUS_CANCELLED = 1,
@@ -37,7 +37,7 @@ enum status {
 const char *status_name(enum status status);
 
 struct violation {
-	char *field; /* path of the field at fault in snake_case; for a quota its subject; NULL: no field */
+	char *field; /* path of the field at fault in snake_case; for a quota, the project; NULL: none */
 	char *text;
 };
 
@@ -78,8 +78,9 @@ enum status error_set(struct error *err, enum status status, const char *field, 
 enum status error_add(struct error *err, enum status status, const char *field, const char *format, ...)
 	__attribute__((format(printf, 4, 5)));
 
-/* For texts in another wording: error_violation_add() adds a violation (@field may be NULL); the next function appends
- * text after @separator. */
+/* For messages in another wording than that of error_add(). error_violation_add() adds a violation (@field may be NULL)
+ * and leaves the message as it is; error_text_join() appends @more to the message, after @separator if the message has
+ * text already. */
 void error_violation_add(struct error *err, const char *field, const char *text);
 void error_text_join(struct error *err, const char *separator, const char *more);
 

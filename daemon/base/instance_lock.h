@@ -4,9 +4,9 @@
  * cleans up after it.
  *
  * Choice: an abstract unix socket "trainyard/INSTANCE". The kernel removes it when its process ends; every user of the
- * machine can see it; no state directory or path is needed, only the engine's labels; and of a state directory that was
- * copied, a user can run one daemon at a time. Processes in other network namespaces and on other machines are not
- * detected here: the engine shows those (scheduler/engine/docker_elsewhere.h).
+ * machine can see it; its name is known from the engine's labels, without a state directory; and if a state directory
+ * was copied, a user can run a daemon on only one of the copies at a time. Processes in other network namespaces and on
+ * other machines are not detected here: the engine shows those (scheduler/engine/docker_elsewhere.h).
  *
  * Any user can bind such a name, so it does not protect anything: the lock of the state directory does
  * (store/state_dir.h). A process that continues although the name is taken binds another one, "trainyard/INSTANCE/…",
@@ -24,7 +24,7 @@ bool instance_valid(const char *instance);
 /* Selects which other processes of the instance are tolerated. */
 enum instance_rule {
 	INSTANCE_ALONE,
-	/* tolerated because they cannot be daemons of a state directory that this user has locked */
+	/* other users' processes cannot be daemons of a state directory that this user has locked */
 	INSTANCE_BESIDE_OTHER_USERS,
 	INSTANCE_BESIDE_ALL,
 };

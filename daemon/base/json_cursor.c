@@ -6,7 +6,7 @@
 
 void json_space_skip(const char **at)
 {
-	/* A loop, because mostly there is no space, and strspn() would first build a table of the characters. */
+	/* Not strspn(), which first builds a table of the characters: usually there is no space to skip. */
 	while (**at == ' ' || **at == '\t' || **at == '\r' || **at == '\n')
 		++*at;
 }

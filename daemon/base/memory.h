@@ -2,9 +2,9 @@
 #pragma once
 /* daemon/base/memory.h: memory allocation that cannot fail.
  *
- * A program that cannot have the memory for a struct, a name or a short text cannot do its work. The functions below end
- * the process in that case with one line on stderr, so that no caller has a failure to handle. A restart loses nothing:
- * intent is stored before it is answered.
+ * A program that cannot have the memory for a struct, a name or a short text cannot do its work. The functions below
+ * end the process in that case with one line on stderr, so that no caller has a failure to handle. A restart loses
+ * nothing: what a client asks for is stored before the client gets the answer.
  *
  * A size that a client chooses (a body, a page of an answer, the buffers of a transfer) is bounded by the caller and comes
  * from malloc(), realloc() or a struct text that may_fail. The caller checks it, and the client gets 503.

@@ -266,8 +266,8 @@ static void text_json_special(struct text *text, unsigned char c)
 		text_printf(text, "\\u%04x", c);
 }
 
-/* Sets the highest bit of each byte of @word that is not ASCII or needs an escape in a JSON string. Bytes above such a
- * byte may have it, too. */
+/* Sets the highest bit of each byte of @word that is not ASCII or needs an escape in a JSON string. The carry from such
+ * a byte may also set the bit in the bytes above. */
 static uint64_t json_special_bits(uint64_t word)
 {
 	const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -276,7 +276,8 @@ static uint64_t json_special_bits(uint64_t word)
 	return (word | (word + ones) | (word - ' ' * ones) | (quotes - ones) | (backslashes - ones)) & 0x80 * ones;
 }
 
-/* Returns how many bytes at @s are ASCII and need no escape in a JSON string. Eight at once: all answers come here. */
+/* Returns how many bytes at @s are ASCII and need no escape in a JSON string. Looks at eight at once, because the
+ * strings of all answers pass through here. */
 static size_t json_plain_length(const unsigned char *s, size_t left)
 {
 	size_t length = 0;

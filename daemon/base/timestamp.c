@@ -8,9 +8,9 @@
 
 enum { NANOS = 1000000000 };
 
-/* Sets the fields of @ret_day that day_put() writes, as gmtime_r() would, which took as long as all other work for an
- * entry's time. Years begin with March here, so that the days of February come last. Howard Hinnant describes the
- * arithmetic in "chrono-Compatible Low-Level Date Algorithms". */
+/* Sets those fields of @ret_day that day_put() writes. It is used instead of gmtime_r(), which took as long as all
+ * other work on the time of a log entry. Years begin with March here, so that the days of February come last. Howard
+ * Hinnant describes the arithmetic in "chrono-Compatible Low-Level Date Algorithms". */
 static void day_from_seconds(int64_t seconds, struct tm *ret_day)
 {
 	enum { DAY_S = 86400, DAYS_TO_1970 = 719468, DAYS_OF_400_YEARS = 146097 };

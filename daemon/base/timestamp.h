@@ -26,6 +26,6 @@ bool time_parse(const char *string, int64_t *ret_wall_ns);
 bool time_parse_strict(const char *string, int64_t *ret_wall_ns);
 /* Reads protobuf's JSON Duration, "3.5s". Returns false if it is malformed or beyond ±315,576,000,000 s. */
 bool duration_parse(const char *string, int64_t *ret_us);
-/* Appends a duration that duration_parse() takes as protobuf's JSON writes it: "-007.5000s" as "-7.500s", without leading
- * zeros and with 0, 3, 6 or 9 digits of fraction. */
+/* Appends @duration, which duration_parse() must accept, in the form that protobuf's JSON writes: without leading
+ * zeros, and with 0, 3, 6 or 9 digits of fraction. "-007.5000s" becomes "-7.500s". */
 void text_duration(struct text *text, const char *duration);

@@ -90,8 +90,8 @@ static bool entry_remove(struct removal *removal, int above, const char *name)
 	return false;
 }
 
-/* Moves a directory to the top, under a new name. Names are numbers that count up from a random one, so that neither
- * chance nor a program makes many of them exist already. */
+/* Moves a directory to the top, under a new name. Names are numbers that count up from a random one, so that it is
+ * unlikely that many of them exist already, and that no program can make them in advance. */
 static bool entry_lift(struct removal *removal, int above, const char *name)
 {
 	const int handle = directory_take(above, name);

@@ -3,9 +3,9 @@
 /* daemon/base/wire.h: iterates over the fields of a protobuf message.
  *
  * Choice: written by hand. protobuf-c and upb need code generated from all messages of TensorFlow or Vertex AI, and
- * build all of them in memory, graphs and pictures included, where six numbers and a name are needed, or where tables
- * of the fields exist already; nanopb reads fields without generated code, but with callbacks, and from a static
- * archive unknown to pkg-config. A reader of fields needs only a varint and four wire types.
+ * build whole messages in memory, with all graphs and pictures; but the callers here need only six numbers and a name,
+ * or have tables of the fields already. nanopb reads fields without generated code, but through callbacks, and is a
+ * static library that pkg-config does not find. To read fields, a varint and four wire types are enough.
  * Source: https://protobuf.dev/programming-guides/encoding/ (read 2026-11-22) Pure; borrows the bytes, never reads past
  * them. */
 #include <stdbool.h>

@@ -10,7 +10,7 @@ enum { LOOK_US = 10 * 1000 };
 static __thread struct {
 	const struct work *work; /* NULL: none */
 	unsigned depth;
-	int64_t look_us; /* when to ask next; monotonic */
+	int64_t look_us; /* when to call is_abandoned() next; monotonic */
 	bool abandoned;
 } current;
 

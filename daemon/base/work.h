@@ -4,7 +4,7 @@
  *
  * A thread that handles a request declares its work; long operations, at any depth, check it now and then and give up.
  * A thread that declared nothing works for the daemon itself and never gives up. So a transaction, which runs on a
- * writer's thread, is never abandoned halfway. Thread: each its own. */
+ * writer's thread, is never abandoned halfway. Thread: any; each has its own work. */
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -25,7 +25,7 @@ static bool is_one_of(const char *word, const char *const *words)
 
 /* ---- plain words by YAML 1.1, by which gcloud reads its --config ---- */
 
-/* The words are those that gcloud's reader knows: for example, "-.5" is text.
+/* Only the spellings that gcloud's reader knows count: "-.5", for example, is text.
  * Source: https://yaml.org/type/ (bool, int, float, null) */
 #define DIGITS "0123456789"
 

@@ -217,7 +217,7 @@ static bool end_wait(const char *state_dir, pid_t pid)
 
 	for (int waited_ms = 0; waited_ms < STOP_WAIT_MS; waited_ms += LOOK_MS) {
 		if (state_dir_holder(state_dir, &holder, NULL) || holder != pid)
-			return true; /* another may have begun */
+			return true; /* the lock is free, or a new daemon has it */
 		poll(NULL, 0, LOOK_MS);
 	}
 	return false;
@@ -318,7 +318,7 @@ static void queue_print(const json_t *queue)
 	line_print("queue", "%s jobs let in, %" PRId64 " wait", let_in.data, json_int_at(queue, "waitingCount", 0));
 }
 
-/* "2, 1 held" */
+/* Prints how many GPUs there are, and how many of them replicas hold: "2, 1 held". */
 static void gpus_print(const json_t *gpus)
 {
 	const json_t *all = json_object_get(gpus, "gpus"), *gpu;
@@ -473,7 +473,7 @@ int status_main(struct invocation *invocation)
 		if (exit_code)
 			return exit_code;
 		last = !waits || left_us <= LOOK_MS * INT64_C(1000);
-		client_limit(client, limit_us ? left_us : ONE_LOOK_US); /* 0: looks once */
+		client_limit(client, limit_us ? left_us : ONE_LOOK_US); /* limit_us 0: the only attempt */
 		exit_code = status_look(invocation, client, last, &ready);
 		is_late = client_is_late(client);
 		if (!ready && !last)

@@ -290,7 +290,7 @@ static enum status http_failure(const struct exchange_state *state, long http_st
 			 http_status);
 }
 
-/* Returns true if the call failed with a connection that was open, so that a daemon had been there. */
+/* Returns true if the call failed after the connection was made, which shows that a daemon was there. */
 static bool connection_was_there(CURLcode code)
 {
 	return code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR || code == CURLE_GOT_NOTHING;
@@ -379,8 +379,8 @@ static enum status exchange(struct exchange_state *state, const char *method, co
 	CURLcode code;
 	enum status rc;
 
-	/* Another daemon may serve the default address, and another program may have the port of a daemon that was killed:
-	 * they must not get requests for this one. */
+	/* Send nothing if no daemon runs on the state directory: another daemon may serve the default address, and
+	 * another program may have the port of a daemon that was killed. They must not get the request. */
 	if (client->absent_dir) {
 		client->unreached = true;
 		if (client->is_named)

@@ -15,13 +15,15 @@
 struct client;
 struct invocation;
 
-/* The daemon for a command line: by --endpoint, by --state-dir or --config (the daemon of that state directory); else
- * by $TRAINYARD_ENDPOINT, else that of the default state directory, else the default of `serve`.
+/* Makes a client of the daemon that a command line means. That is the daemon of --endpoint, or of the state directory
+ * that --state-dir or --config names; without these options the daemon of $TRAINYARD_ENDPOINT, else that of the default
+ * state directory, else the one at the address where `serve` listens by default.
  *
- * Its token is in --token-file; else in $TRAINYARD_TOKEN_FILE or, while the daemon of the state directory runs, in the
- * file that it wrote down. The last two are used only without --endpoint, so that a token is never sent to another
- * server. Nothing is sent yet. INVALID_ARGUMENT: bad endpoint or configuration; FAILED_PRECONDITION: the token cannot
- * be read. */
+ * The token is in the file of --token-file; else in that of $TRAINYARD_TOKEN_FILE or, while the daemon of the state
+ * directory runs, in the file that this daemon has named in its address file; else it is $TRAINYARD_TOKEN. With
+ * --state-dir both variables are ignored. If --endpoint names another server than would be used without it, only
+ * --token-file counts, so that no other token is sent there. Nothing is sent yet. INVALID_ARGUMENT: bad endpoint or
+ * configuration; FAILED_PRECONDITION: the token cannot be read. */
 enum status client_of(const struct invocation *invocation, struct client **ret_client, struct error *err);
 /* Makes a client. @endpoint: "http://HOST:PORT" or "unix:/PATH"; @token_file NULL: calls have no token. */
 enum status client_open(const char *endpoint, const char *token_file, struct client **ret_client,
@@ -38,8 +40,8 @@ void client_limit(struct client *client, int64_t limit_us);
 /* After the daemon's first answer, GET calls wait up to @away_us for a daemon that does not answer, for example while it
  * restarts; a terminal shows a message meanwhile. 0, the default: no wait. */
 void client_wait_out(struct client *client, int64_t away_us);
-/* Reports that the daemon is away, and how long the wait for it may last, until @end_us of the monotonic clock: as
- * progress on a terminal, otherwise as one line for each absence. */
+/* Reports that the daemon does not answer, and how long the caller still waits for it: until @end_us of the monotonic
+ * clock. On a terminal this is a line of progress; otherwise it is printed once for each absence. */
 void client_show_away(struct client *client, int64_t end_us);
 
 /* Makes one request. @body NULL: no body. *ret_answer: the JSON of a 2xx answer, json_null() if it is empty; NULL: the

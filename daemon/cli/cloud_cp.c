@@ -62,7 +62,8 @@ static void copying_deinit(struct copying *copying)
 
 #define AUTO_COPYING __attribute__((cleanup(copying_deinit)))
 
-/* Returns true if @words have the name as a word of its own. One letter may be a word of the sentence. */
+/* Returns true if the sentence @words contains @name as a separate word. A name of one letter does not count, because
+ * the letter may be a word of the sentence itself ("a"). */
 static bool names(const char *words, const char *name)
 {
 	const size_t length = strlen(name);

@@ -20,7 +20,7 @@ struct listing {
 	const struct cloud_url *url;
 	bool is_long, names_only;
 	json_t *items, *prefixes; /* results for -o json; NULL: lines are printed instead */
-	size_t depth; /* parts in a pattern: deeper objects are shown as their directory; 0: all objects are shown */
+	size_t depth; /* parts of the pattern; of longer names only the directory is shown; 0: no limit */
 	char *directory; /* the directory that was shown last */
 	size_t count, object_count;
 	int64_t total_bytes;

@@ -50,7 +50,7 @@ void cloud_selection_deinit(struct cloud_selection *selection);
 
 /* Finds the objects that @url means: one by its name, all that match a pattern and, if @recursive, all below a
  * directory, a bucket or directories that match a pattern. A pattern without a match is used as a name. If the pattern
- * has "**", each object counts as named by its whole name.
+ * has "**", its matches are never taken as directories: base and end are the last part of each object's name.
  * Outcomes: NOT_FOUND: there is none; FAILED_PRECONDITION: @url is a bucket or a directory, and @recursive is false. */
 enum status cloud_select(struct client *client, const struct cloud_url *url, bool recursive,
 			 struct cloud_selection *ret_selection, struct error *err);

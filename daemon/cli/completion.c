@@ -12,7 +12,7 @@ struct word {
 	const char *name, *help;
 	char letter; /* 0: none */
 	bool takes_value;
-	const char *const *values; /* the only ones; NULL: any */
+	const char *const *values; /* the only valid values; NULL: any */
 };
 
 typedef void (*word_taker)(struct text *text, const char *verb, const struct word *word);
@@ -141,7 +141,7 @@ static void fish_quote(struct text *text, const char *words)
 }
 
 /* Verbs are offered as the first word, and after "help". A verb's completions apply if it is the first word. They do not
- * apply after "--": another program's command line begins there, which fish completes like one of its own. */
+ * apply after "--", where another program's command line begins: fish completes that as it does without trainyard. */
 static const char fish_conditions[] =
 	"function __trainyard_first\n"
 	"    set -l words (commandline -opc)\n"

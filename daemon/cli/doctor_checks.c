@@ -395,7 +395,8 @@ struct variables {
 	unsigned set, missing, elsewhere;
 };
 
-/* Counts a variable that should have an address of the daemon: as set, missing, or leading elsewhere. */
+/* Looks at an environment variable that should have an address of the daemon, and counts it: as missing or set and, if
+ * it has an address elsewhere, also as that. */
 static void variable_look(void *arg, const char *name, const char *value)
 {
 	struct variables *variables = arg;
@@ -430,8 +431,9 @@ static bool daemon_answers(const char *url)
 	return state && (strcmp(state, "ok") == 0 || strcmp(state, "degraded") == 0);
 }
 
-/* Appends the URL that clients should have: of the daemon that TRAINYARD_ENDPOINT names, if it answers, as several may run;
- * else of the configured one. Returns true in the first case. Appends nothing for a daemon at a path. */
+/* Appends the URL that clients should use. Several daemons may run: if TRAINYARD_ENDPOINT names another one than the
+ * configured daemon, and it answers, the URL is that, and the function returns true. Otherwise it is the URL of the
+ * configured daemon; for one that listens at a path, this is no HTTP URL, or empty if the daemon does not run. */
 static bool url_choose(const struct doctor *doctor, struct text *url)
 {
 	const char *own = getenv("TRAINYARD_ENDPOINT");

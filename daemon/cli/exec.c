@@ -47,7 +47,7 @@ struct exec {
 	unsigned hurries;           /* number of signals received while the daemon stops its jobs */
 	sigset_t taken;             /* the signals that are passed on, and SIGCHLD */
 	sigset_t before;            /* the signals that were blocked when the program began */
-	void (*output_before)(int); /* the handler of SIGTTOU before */
+	void (*output_before)(int); /* the handler of SIGTTOU when the program began */
 	int credentials_fd;         /* from credentials_promise(): the file is filled when a program opens it; -1: none */
 	char *url;                  /* the daemon's URL; NULL until it serves */
 	const char *import, *export; /* folders of states; NULL: none */
@@ -195,8 +195,8 @@ static void own_options_set(const struct config *config)
 	variable_set(NULL, "TRAINYARD_CONFIG", NULL);
 }
 
-/* Sets the environment of the command. Only a temporary state directory has its credentials file made on demand: one
- * that stays may have a key already, and programs that read the file after this run. */
+/* Sets the environment of the command. The credentials file is made on demand only in a temporary state directory: a
+ * directory that stays may have the file already, and programs may read the file after this run. */
 static enum status environment_set(struct exec *exec, struct error *err)
 {
 	struct env_settings settings AUTO_ENV_SETTINGS = { .shell = SHELL_SH };
@@ -213,7 +213,7 @@ static enum status environment_set(struct exec *exec, struct error *err)
 	return STATUS_OK;
 }
 
-/* Fills the credentials file. Called when a program has opened the file, and waits for it. */
+/* Fills the credentials file. Called when a program opens the file: its open() waits until this is done. */
 static void credentials_make(struct exec *exec)
 {
 	struct error err AUTO_ERROR = { 0 };

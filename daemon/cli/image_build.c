@@ -167,7 +167,7 @@ static void line_take(struct building *building)
 	const char *said = json_text_at(value, "stream"), *failure = json_text_at(value, "error");
 
 	if (!failure)
-		failure = json_text_at(value, "message"); /* a refusal has no stream */
+		failure = json_text_at(value, "message"); /* where the engine says why it refuses a build */
 	if (said)
 		said_take(building, said);
 	if (failure && !building->failure)
@@ -185,7 +185,7 @@ static size_t answer_take(char *data, size_t size, size_t count, void *arg)
 			continue;
 		}
 		if (data[at] != '\n')
-			continue; /* the rest is dropped: such a line is not JSON, and is ignored */
+			continue; /* drops the rest of a line that is too long: it is then not JSON, and ignored */
 		line_take(building);
 		text_clear(&building->line);
 	}

@@ -144,7 +144,7 @@ static char *word_name(const char *words)
 	return memory_strndup(words, strcspn(words, " ./[]"));
 }
 
-/* Returns how many bytes of @words name needed ones: those before " [". */
+/* Returns the length of the part of @words that names the required words: the part before " [". */
 static int words_needed(const char *words)
 {
 	const char *optional = strstr(words, " [");
@@ -198,7 +198,7 @@ static enum status config_take(struct invocation *invocation, struct error *err)
 	const char *beside[BESIDE_MAX + 1] = { NULL };
 	size_t count = 0;
 
-	/* Pass the verb's own options, which are suggested for misspelled ones. */
+	/* Tell config_read_beside() the verb's own options, so that it can suggest them for a misspelled option. */
 	for (unsigned list = 0; list < OPTION_LISTS; list++)
 		for (const struct verb_option *option = option_list(invocation->verb, list); option->name;
 		     option++)

@@ -37,7 +37,8 @@ const char *submit_region(const struct invocation *invocation)
 	return given ? given : "us-central1";
 }
 
-/* The length of @name without a time that name_draw() has appended, and without a part of a character. */
+/* The length of @name without a time that name_draw() has appended, at most STEM_BYTES, and without a character that
+ * this limit would cut. */
 static size_t stem_length(const char *name)
 {
 	static const char form[] = "_00000000_000000_000000";

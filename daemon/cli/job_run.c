@@ -27,7 +27,7 @@ const char *const run_apis[] = { "vertex", "ml", NULL };
 struct run {
 	const struct invocation *invocation;
 	char *name;
-	char *image; /* NULL: of the runtime version */
+	char *image; /* NULL: the runtime version's image */
 	const char *machine, *output;
 	const char *directory;      /* directory with a Dockerfile to build the image from; NULL: the image exists */
 	const char *package;        /* folder of a Python package to run; NULL: the image's own program runs */

@@ -15,8 +15,8 @@ json_t *timeline_ask(struct client *client, const json_t *job, unsigned trial);
 void timeline_write(struct text *text, const json_t *timeline);
 /* Returns the replica with that name in a timeline, borrowed; NULL: none. */
 const json_t *timeline_replica(const json_t *timeline, const char *name);
-/* Returns the last end of a replica that is a reason for the job's outcome, borrowed; NULL: none. *ret_others: the
- * number of other replicas with such an end. */
+/* Returns the first event of the job's last attempt in which the end of a replica is a reason for the job's outcome,
+ * borrowed; NULL: there is none. *ret_others: the number of further such events. */
 const json_t *timeline_blamed(const json_t *timeline, size_t *ret_others);
 /* Appends how a replica ended: "exited with 3", "lost", or "-" while it runs. */
 void replica_end_report(struct text *text, const json_t *replica);

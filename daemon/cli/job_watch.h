@@ -13,8 +13,8 @@ struct client;
 
 struct job_watch {
 	const char *project, *filter; /* NULL: all jobs */
-	/* Gets each line: {"all": true}, {"uid", "job"}, {"uid", "removed"} or {"position"}; returns false to stop
-	 * reading. */
+	/* Called with each line: {"all": true}, {"uid", "job"}, {"uid", "removed"} or {"position"}; returns false to
+	 * stop reading. */
 	bool (*take)(void *arg, const json_t *line);
 	bool (*tick)(void *arg); /* called about once a second; returns false to stop reading; NULL: none */
 	void *arg;

@@ -30,7 +30,7 @@ static const char setup[] =
 /* A package and its place on the disk. */
 struct package {
 	char *root; /* the directory above the package's modules */
-	char *name; /* name of the directory with the modules; NULL: the setup file of the root tells */
+	char *name; /* name of the directory with the modules; NULL: the setup file in root names it */
 	bool has_setup; /* the root has a setup file of its own */
 };
 

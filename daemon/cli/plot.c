@@ -147,7 +147,7 @@ static void mark_write(struct text *text, enum mark mark, enum style *style)
 static void row_write(struct text *text, const struct plot *plot, unsigned row)
 {
 	const double range = plot->high - plot->low, fraction = range * row / (plot->rows - 1);
-	/* A label has no digits that the plot does not show: 0, not -5.5e-05 of a range of 6. */
+	/* Label a value that is almost 0 as 0: a plot with a range of 6 cannot show that it is -5.5e-05. */
 	const double value = fabs(plot->high - fraction) < range * 1e-3 ? 0 : plot->high - fraction;
 	const bool labelled = row == 0 || row == plot->rows - 1 || row == plot->rows / 2;
 	unsigned end = plot->columns;

@@ -17,7 +17,7 @@ enum { WATCH_MS = 1000, WIDTH_OTHERWISE = 80, PLOT_ROWS = 11, TRIALS_SHOWN = 20,
 
 /* ---- questions to the daemon ---- */
 
-/* The path of the search of @job, or of the job behind a pipeline. */
+/* Appends the URL's path for the study of @job, or of the tuning job behind a pipeline, followed by @query. */
 static void path_write(struct text *path, const json_t *job, const char *query)
 {
 	const char *family = json_text_at(job, "family"), *behind = json_text_at(job, "job");

@@ -203,8 +203,8 @@ static void failure_print(const struct up *up, const struct swarm_node *node, co
 		up->made.name, node->name, node->name, node->name);
 }
 
-/* Asks the node's engine through the agent, and repeats it until it answers, the agents' deadline at most: an agent
- * that has just started does not listen at once, and the network reaches it a little later still. */
+/* Asks the node's engine through the agent, again and again until it answers, but not after up->until_us. An agent that
+ * has just started does not listen at once, and the network reaches it a little later still. */
 static enum status agent_reach(const struct up *up, const char *url, struct error *err)
 {
 	for (;;) {
@@ -254,8 +254,8 @@ static void *visitor_main(void *arg)
 	return NULL;
 }
 
-/* Names, after some seconds, the nodes that do not answer yet: the wait may be long, and ends well if the network is opened
- * meanwhile. */
+/* Waits for all visits. After some seconds, names the nodes that do not answer yet: the wait may be long, and succeeds
+ * if the user lets the packets through meanwhile. */
 static void visits_await(const struct visits *visits)
 {
 	const struct up *up = visits->up;
@@ -338,7 +338,8 @@ static int result_print(const struct up *up)
 	return reached == up->swarm.count ? EXIT_GOOD : EXIT_FAILED;
 }
 
-/* Checks that the kernel can encrypt networks, if the manager is this machine: only its kernel counts. */
+/* Checks that this machine's kernel can encrypt networks, if the manager is this machine. For a manager on another
+ * machine nothing is checked, because the kernel there cannot be asked. */
 static enum status encryption_check(const struct up *up, struct error *err)
 {
 	enum status rc;

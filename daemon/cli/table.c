@@ -148,7 +148,7 @@ void table_write(struct text *text, const struct table *table, FILE *file)
 	widths_measure(table, &layout);
 	if (width)
 		widths_fit(table, &layout, width);
-	/* The title line never goes on below, so a column of notes that is printed below the rows has no title. */
+	/* There is only one line of titles, so a column of notes that is printed below the rows has no title. */
 	for (size_t i = 0; i < layout.count; i++)
 		table_put(&titles,
 			  layout.notes_below && table->columns[i].notes ? "-" : table->columns[i].title,

@@ -138,7 +138,8 @@ void moment_append(struct text *text, const char *time)
 
 /* Characters that do not take one column: East Asian letters and emoji take two, accents that follow their letter take
  * none. In rising order. Source: Unicode 15, EastAsianWidth.txt (W and F) and DerivedGeneralCategory.txt (Mn and Me),
- * by blocks. Choice: no other vowel signs; the C library has its table only for locales that are installed. */
+ * by blocks. Choice: other vowel signs are not listed. The C library's wcwidth() is not used, because it knows these
+ * characters only in a locale that is installed. */
 static const struct {
 	uint32_t first, last;
 	unsigned columns;
@@ -173,7 +174,7 @@ static unsigned character_columns(const char *text, size_t *ret_bytes)
 	return 1;
 }
 
-/* Returns the length in bytes of the first characters that fit in @most columns; *ret_columns: theirs. */
+/* Returns the length in bytes of the first characters that fit in @most columns; *ret_columns: how many they take. */
 static size_t columns_end(const char *text, unsigned most, unsigned *ret_columns)
 {
 	size_t at = 0, bytes;

@@ -36,7 +36,8 @@ void moment_append(struct text *text, const char *time);
 /* Returns the wall time in @time in microseconds; @otherwise if @time is NULL or malformed. */
 int64_t time_read(const char *time, int64_t otherwise);
 
-/* Returns how many columns of a terminal valid UTF-8 takes, without control characters: those of East Asia take two. */
+/* Returns how many columns of a terminal @text takes: valid UTF-8 without control characters. An East Asian character
+ * takes two columns. */
 unsigned text_columns(const char *text);
 
 /* Appends a text of the daemon as one line without control characters, cut to @most columns, the last of them "…"; @most

@@ -26,7 +26,7 @@ struct verb_option {
 	const char *help;          /* one sentence fragment */
 	bool repeats;              /* may be given several times; false: the last value counts */
 	const char *const *values; /* the only valid values, ending with NULL; NULL: any */
-	const char *synonyms;      /* words of other programs for it, suggested only; with blanks between; NULL: none */
+	const char *synonyms;      /* other programs' names for it with blanks between, for hints; NULL: none */
 };
 
 struct invocation;
@@ -45,7 +45,7 @@ struct verb {
 	unsigned least, most; /* limits for the number of words before "--" */
 	bool command;         /* words after "--" are a command */
 	bool logs;            /* the verb runs a daemon that logs on stderr, so unknown variables are reported in that log */
-	unsigned config; /* a bit of enum config_command: the verb also takes the options that have it; 0: none */
+	unsigned config; /* the verb also takes the options with this bit of enum config_command; 0: none */
 	/* Defaults for options of the configuration, "--name=value"; both lists end with NULL. A default of config_first
 	 * applies unless the command line gives the option, one of config_defaults unless any place gives it. */
 	const char *const *config_first, *const *config_defaults;

@@ -33,7 +33,7 @@ enum { STORAGE_NAMES = 2 };
 struct called_names {
 	struct called_names_options options;
 	pthread_mutex_t lock; /* guards the next two members */
-	bool tried, are_up;   /* the servers below were to be started; they run, and stay until called_names_close() */
+	bool tried, are_up;   /* a call needed the servers below; these are running, until called_names_close() */
 	/* Servers for calls to hosts that are served here, by HTTP/1.1 and by gRPC; both NULL: none has started. */
 	struct listener *secure;
 	struct front *grpc;
@@ -224,8 +224,8 @@ static int64_t now_s(void)
 	return clock_wall_ns(&system_clock) / NS_PER_S; /* programs check certificates by this clock */
 }
 
-/* Sets *ret_path to the file of certificates that a job's programs trust: ours and this machine's own. A job that is cut
- * off cannot reach servers with the latter, so its file has ours alone. */
+/* Sets *ret_path to the file of certificates that a job's programs trust: the authority's and those of this machine. A
+ * job without a route to the outside needs only the authority's. */
 static enum status bundle_find(const struct called_names *names, struct text *ret_path, struct error *err)
 {
 	const struct gateways_options *gateways = names->options.gateways;

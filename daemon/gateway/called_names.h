@@ -2,9 +2,9 @@
 #pragma once
 /* daemon/gateway/called_names.h: answers programs that call hosts of the cloud by name, at a job's gateway: a host with
  * a route is forwarded as the route says; a served host (Cloud Storage, Cloud Logging) is answered here; a watched host
- * is reported and forwarded to the real one; other hosts are refused. At port 443 with a certificate of the state
- * directory's authority, and at port 80 without TLS, where the gateway itself answers calls that name no host of the
- * cloud.
+ * is reported and forwarded to the real one; other hosts are refused. This is done at port 443, with a certificate of
+ * the state directory's authority, and at port 80 without TLS; there the gateway itself answers calls that name no host
+ * of the cloud.
  * The servers of a job start at its first call by name.
  * Thread: the scheduler's, except for called_names_close(). */
 #include "daemon/base/device_socket.h"
@@ -44,8 +44,9 @@ void called_names_open(const struct called_names_options *options, struct called
 /* The path of the certificates that programs must trust; NULL: calls by name are not answered. @names may be NULL in
  * this and the following functions. */
 const char *called_names_bundle(const struct called_names *names);
-/* Serves @port of the gateway's address for calls to port 80; calls of the gateway itself, and of served names, are
- * passed to @gateway, which must live until called_names_plain_close(). UNAVAILABLE: the port cannot be bound. */
+/* Begins to answer calls without TLS at the gateway's address and @port (80 for containers). Calls to the gateway
+ * itself and to served names are passed to @gateway, which must live until called_names_plain_close(). UNAVAILABLE: the
+ * port cannot be bound. */
 enum status called_names_plain_open(struct called_names *names, uint16_t port, struct listener *gateway,
 				    struct error *err);
 /* Only with is_carried: passes on a connection to port 443 or, after called_names_plain_open(), to port 80. Takes

@@ -28,9 +28,9 @@
 enum {
 	PORT_HTTP = GATEWAY_PORT,
 	CLOSE_WAIT_MS = 1000,
-	ADDRESS_WAIT_S = 1, /* limit for the wait for an earlier gateway; requests of a job that has ended are short */
+	ADDRESS_WAIT_S = 1, /* limit for the wait until an earlier gateway at the same address is closed */
 	STORAGE_FAMILIES_MAX = 3,
-	PLACE_TRIES = 8, /* attempts to find two free ports in a row */
+	PLACE_TRIES = 8, /* attempts to find a free port followed by another free port */
 	US_PER_S = 1000000,
 };
 
@@ -53,7 +53,7 @@ struct job_gateway {
 	struct relay *relay;
 	struct family families[1 + STORAGE_FAMILIES_MAX + 1 + 1],
 		*rpc_families; /* rpc_families: the last elements of families */
-	/* At CLOUD_ADDRESS, without Cloud Storage: AWS's libraries PUT a token there, which would be an upload. */
+	/* At CLOUD_ADDRESS; without Cloud Storage: AWS's libraries ask there for a token by PUT, as an upload is made. */
 	struct family metadata_alone[2];
 	struct metadata_context metadata;
 	struct storage_context storage[STORAGE_FAMILIES_MAX];
@@ -70,14 +70,14 @@ struct gateways {
 	struct gateways_options options;
 	struct relay_options relay;
 	struct job_gateway *open; /* used by the scheduler's thread alone */
-	struct name_list list;    /* like open */
+	struct name_list list;    /* changed by the scheduler's thread alone; its names are never changed */
 	bool address_logged;
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	struct job_gateway *closing; /* gateways that threads of their own are closing; guarded by lock */
 	pthread_mutex_t carried_lock;
 	struct job_gateway *carried; /* gateways with is_carried, which connection_take() passes connections to */
-	int64_t carried_key; /* the last key: no two gateways have the same, not even of one job */
+	int64_t carried_key; /* the newest gateway's key; all gateways have different ones, even those of one job */
 };
 
 static bool replica_find(void *arg, uint32_t peer, struct metadata_instance *ret_instance)
@@ -121,7 +121,7 @@ static void replicas_fill(struct job_gateway *gateway, const struct gateway_requ
 				.job = gateway->job,
 				.role = role,
 				.index = i,
-				.created_s = request->started_us / US_PER_S, /* as the cloud would create its machine */
+				.created_s = request->started_us / US_PER_S, /* when the cloud would create a machine */
 				.id = (uint64_t)gateway->job << 16 | (uint64_t)(next - gateway->replicas + 1),
 			};
 			replica_host_name(plan, (enum role)role, i, next->hostname);

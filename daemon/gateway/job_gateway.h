@@ -6,8 +6,8 @@
  * At ports 443 and 80, calls of the cloud's hosts by name are answered, see called_names.h. A request to
  * storage.googleapis.com without credentials, for a bucket that does not exist here, is redirected to the cloud.
  *
- * Port 80 is used if it can be bound (as root), and is then the only one, because old libraries expect it; otherwise
- * any port. A listener without a connection is one thread that sleeps in poll(). */
+ * The listener uses port 80, which old libraries expect, if this port can be bound (as root); otherwise any free port.
+ * A listener without a connection is one thread that sleeps in poll(). */
 #include <stdbool.h>
 #include <stddef.h>
 

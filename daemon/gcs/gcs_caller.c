@@ -32,8 +32,8 @@ static bool facts_read(pid_t caller, const char *name, char ret_text[FACTS_BYTES
 	return true;
 }
 
-/* Returns true if /proc/PID/status ("SigPnd:\t0000000000000100") shows a pending SIGKILL. Its lines cannot be those of a
- * process's name, in which the kernel escapes line feeds. */
+/* Returns true if /proc/PID/status ("SigPnd:\t0000000000000100") shows a pending SIGKILL. The process's name, which is
+ * also in the file, cannot contain such a line, because the kernel escapes line feeds in it. */
 static bool has_pending_kill(pid_t caller)
 {
 	static const char *const lines[] = { "\nSigPnd:", "\nShdPnd:" };

@@ -29,7 +29,7 @@ enum {
 	WHOLE_BYTES = 16 << 10, /* a body up to this size is sent in one piece */
 	SILENCE_S = 60, /* a request without progress for this long is made again */
 	US_PER_S = 1000000,
-	PAUSE_US = 50 * 1000, /* until there is a daemon */
+	PAUSE_US = 50 * 1000, /* between two tries while no daemon runs */
 	QUIET_US = US_PER_S,
 	LOOK_US = US_PER_S / 4, /* between two checks that the caller still waits */
 	/* Choice: fixed pauses, the means of gcsfuse's random ones: from 0 to 1 s at first, doubled up to 30 s.
@@ -392,7 +392,7 @@ static int64_t generation_read(const struct text *answer)
 	return json_int_at(object, "generation", 0);
 }
 
-/* {"metadata": {key: value}}. */
+/* Appends {"metadata": {key: value}}. */
 static int note_write(struct text *text, const char *key, const char *value)
 {
 	AUTO(json) json_t *resource = json_pack("{s{ss}}", "metadata", key, value);
@@ -422,7 +422,7 @@ static int boundary_draw(struct boundary *boundary)
 	return 0;
 }
 
-/* The resource, then the bytes. */
+/* Makes the head and the tail of a body with two parts: the object's metadata as JSON, then the bytes of the file. */
 static int parts_write(struct request *request, const struct gcs_content *content, struct boundary *boundary)
 {
 	int problem = boundary_draw(boundary);

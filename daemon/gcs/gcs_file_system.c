@@ -126,10 +126,10 @@ static void refuse(const struct gcs_file_system *system, const struct fuse_in_he
 		fuse_session_exit(system->session); /* like libfuse when the mount is gone */
 }
 
-/* An open by a container without a network waits here, before libfuse sees it: libfuse locks the path of the opened
- * file and of all directories above until the open is answered, so that a removal or a rename would wait for that lock
- * with the kernel's lock of the directory held, and each lookup would wait for the removal. False: the wait ended with
- * an error, which was answered. */
+/* An open by a container without a network waits here, before libfuse sees it. libfuse would lock the path of the file
+ * and of all directories above until the open is answered; a removal or a rename, for which the kernel locks the
+ * directory, would wait for that lock, and each lookup would wait for the kernel's lock. False: the wait has failed,
+ * and the open was answered with the error. */
 static bool opening_may_begin(const struct gcs_file_system *system, const struct fuse_in_header *in)
 {
 	struct gcs_call call;
@@ -147,7 +147,7 @@ static bool opening_may_begin(const struct gcs_file_system *system, const struct
 	return problem == 0;
 }
 
-/* Notes the beginning of a change of names. NULL: the call is none. */
+/* If the call changes names, notes that it begins. NULL: it changes no names, or too many such calls are running. */
 static int64_t *change_begin(const struct gcs_file_system *system, const struct fuse_in_header *in)
 {
 	if (in->opcode != FUSE_UNLINK && in->opcode != FUSE_RMDIR && in->opcode != FUSE_RENAME &&

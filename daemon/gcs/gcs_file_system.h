@@ -8,13 +8,14 @@
  * of a name for a second.
  *
  * A call from a container without a network (gcs_caller.h) waits only where it keeps no other container waiting: to the
- * kernel, the files of all containers are one file system. During a lookup or a change of names the kernel locks the directory
- * for all; during a read it locks the pages, which all openers of the file share. Therefore opening files and directories, and
- * storing files, wait (gcs_wait.h); changes of names fail at once with EIO; lookups are answered, as gcsfuse's own cache
- * of names does for a while; open files can be read on. Ordered faults work alike: opening, listing and storing are tried
- * again for long, changes of names only briefly. Two calls do keep others waiting: fsync delays other writers of the same
- * file, which the kernel has locked; and an open that an ordered error is about delays a removal or rename of that file
- * for a few seconds, because libfuse has locked its path.
+ * kernel, the files of all containers are one file system. During a lookup or a change of names the kernel locks the
+ * directory for all; during a read it locks the pages, which all openers of the file share. Therefore opening files and
+ * directories, and storing files, wait (gcs_wait.h); changes of names fail at once with EIO; lookups are answered, as
+ * gcsfuse's own cache of names does for a while; files that are open can still be read. Calls that fail because of a
+ * fault rule are treated alike: opening, listing and storing are tried again for a long time, changes of names only
+ * briefly. Two calls do keep others waiting: fsync delays other writers of the same file, which the kernel has locked;
+ * and an open that is tried again because of a fault rule delays a removal or rename of that file for a few seconds,
+ * because libfuse has locked its path.
  * Sources: https://github.com/GoogleCloudPlatform/gcsfuse/blob/master/docs/semantics.md,
  * https://libfuse.github.io/doxygen/structfuse__operations.html (read 2026-11-22) */
 #include <stdbool.h>

@@ -156,7 +156,7 @@ struct gcs_file *gcs_file_join(struct gcs_files *files, const char *bucket, cons
 	for (file = *chain_of(files, bucket, object); file; file = file->next) {
 		if (file_changed_fd(file) < 0 || !file_has_name(file, bucket, object))
 			continue;
-		if (!is_node_known) /* usually not needed */
+		if (!is_node_known) /* found as late as possible, because usually no file in the chain gets here */
 			node = gcs_node_of(caller);
 		is_node_known = true;
 		if (file->node == node)
@@ -248,7 +248,8 @@ static struct gcs_file *shared_find(struct gcs_files *files, const struct gcs_pa
 	return NULL;
 }
 
-/* Files the handle's file under its node, so that all handles of a node that change the same name share one file. */
+/* Registers the handle's new file under its name and node. If such a file, with the same stored object, is registered
+ * already, the handle uses that file instead: all handles of a node that change the same object share one file. */
 static void handle_name(struct gcs_handle *handle, pid_t caller)
 {
 	struct gcs_files *files = handle->files;

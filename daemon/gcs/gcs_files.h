@@ -7,9 +7,9 @@
  * fsync, and at the last close if a mapping wrote after that. The last store wins; other readers see the old object or the
  * new one, never a part.
  *
- * Two opens in the same container share the changes if the name is open with changes, or is open for writing and is
- * opened for writing again, as programs of one node do in the cloud; other containers see the stored object. An open that
- * truncates has a file of its own.
+ * Handles of one name in the same container share the changes, as programs of one node do in the cloud, if the file had
+ * changes when the later handle was opened, or if both handles are for writing; other containers see the stored object.
+ * An open that truncates has a file of its own.
  * Source: https://github.com/GoogleCloudPlatform/gcsfuse/blob/master/docs/semantics.md (read 2026-11-22)
  *
  * Thread: any. Results are 0 or a negative errno. */
@@ -33,7 +33,7 @@ void gcs_files_free(struct gcs_files *files);
 /* The containers that have open files; belongs to @files. */
 struct gcs_nodes *gcs_files_nodes(struct gcs_files *files);
 
-enum gcs_opening { GCS_READ, GCS_CHANGE, GCS_ANEW /* empty, there or not */ };
+enum gcs_opening { GCS_READ, GCS_CHANGE, GCS_ANEW /* as an empty file, whether it exists or not */ };
 /* Opens a file. ENOENT: the file does not exist, and @how does not make it. The handle is valid until gcs_close(). */
 int gcs_open(struct gcs_files *files, const struct gcs_path *path, enum gcs_opening how, pid_t caller,
 	     struct gcs_handle **ret_handle);

@@ -22,7 +22,7 @@ struct gcs_file {
 	char *bucket, *object;
 	unsigned handles;
 	uint64_t node;           /* gcs_node_of() of the opening process: other nodes do not see its changes */
-	bool is_named;           /* the file is in its chain: its changes are stored under its name */
+	bool is_named;           /* the file is in a chain of struct gcs_files: its changes are stored under its name */
 	int64_t base_generation; /* generation of the object that the changes started from; 0: none */
 	/* A write holds this lock, which is taken by gcs_file_lock() and before the lock of all files. A flush holds
 	 * it until all is stored; reads work without it. */
@@ -73,7 +73,8 @@ void gcs_names_forget(struct gcs_files *files, const char *bucket, const char *o
 
 /* ---- call without the lock ---- */
 
-/* The newest changed file of a name on the caller's node, referenced until it is left. NULL: there is none. */
+/* The newest changed file of a name on the caller's node, with a reference that gcs_file_leave() releases. NULL: there
+ * is none. */
 struct gcs_file *gcs_file_join(struct gcs_files *files, const char *bucket, const char *object, pid_t caller);
 void gcs_file_leave(struct gcs_files *files, struct gcs_file *file);
 /* Returns the path under which to store the file now. False: the file was removed, and has no path. */

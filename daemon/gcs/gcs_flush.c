@@ -27,7 +27,7 @@ bool gcs_file_place(struct gcs_files *files, const struct gcs_file *file, struct
 	return is_named;
 }
 
-/* A copy of @call that shares its time limit with all calls that store the same bytes, of any process. */
+/* A copy of @call that shares its time limit with all calls, of any process, that store the same bytes. */
 static struct gcs_call call_about(struct gcs_files *files, struct gcs_file *file, const struct gcs_call *call)
 {
 	struct gcs_call shared = *call;

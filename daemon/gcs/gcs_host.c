@@ -45,7 +45,7 @@ struct gcs_host {
 	struct gcs_endpoint *endpoint;
 	pthread_mutex_t rules_lock; /* so that GCS_RULES always matches the newest call */
 	pid_t pid;                  /* 0: none is running */
-	char sign[sizeof(".") + 2UL * SIGN_BYTES]; /* of its mount: gcs_file_system.h */
+	char sign[sizeof(".") + 2UL * SIGN_BYTES]; /* the name that identifies its mount (gcs_file_system.h) */
 	int life;                   /* our end of the socket that is the process's standard input and output; -1: none */
 };
 
@@ -80,7 +80,7 @@ static void process_end(struct gcs_host *host)
 	if (poll(&life, 1, END_MS) != 1)
 		log_event(LOG_WARNING, "gcs-left-late", "pid=%d", (int)host->pid);
 	else if (read(host->life, word, sizeof(word)) <= 0)
-		waitpid(host->pid, NULL, 0); /* it is at its end */
+		waitpid(host->pid, NULL, 0); /* it has closed its output, and is about to end */
 	else
 		log_event(LOG_INFO, "gcs-kept", "pid=%d hint=\"containers have it\"", (int)host->pid);
 	process_forget(host);

@@ -16,7 +16,7 @@ struct objects;
 struct gcs_host_options {
 	const char *state_dir; /* absolute */
 	/* The URL of each node's engine, such as "unix:///var/run/docker.sock". The array and the strings live as long as
-	 * the host. The last elements are set when these nodes join. */
+	 * the host. The last elements are for nodes that may join later: each is set when its node joins. */
 	const char *const *engines;
 	size_t engine_count;
 	/* As engine_has() in struct engine_kind. */

@@ -29,7 +29,7 @@ struct gcs_facts {
 /* Converts an error of the store or of Cloud Storage to a negative errno. */
 int gcs_errno_of(enum status status);
 
-/* ENOENT. */
+/* Finds the facts of a file or a directory. ENOENT: nothing has this path. */
 int gcs_look(const struct gcs_index *index, const struct gcs_path *path, struct gcs_facts *ret_facts);
 /* Reads the target of a symbolic link, cut to @size bytes. EINVAL: the object is not a link. */
 int gcs_link_read(const struct gcs_index *index, const struct gcs_path *path, char *ret_target, size_t size);

@@ -12,13 +12,13 @@
  *   reading  from the store itself (gcs_index.h), which SQLite lets other processes read: no daemon is needed
  *   writing  by the daemon, over its socket (gcs_client.h): while there is none, writers wait
  *
- * Its lifetime follows the kernel's count of mounts. It is mounted at STATE/mount/gcs, from where the engine binds
- * STATE/mount/gcs/gcs into containers. The daemon holds its standard input, which ends with the daemon, even if that
- * is killed. The process then unmounts itself there, and only the mounts in containers are left. With the last of
- * them, or at once if there are none, the kernel unmounts the file system for good, and the process ends. No process
- * has to search for it: the next daemon starts another one, which waits for the lock STATE/gcs.lock until the previous
- * process has unmounted. STATE/mount/gcs/gcs exists only while it is mounted, so the engine never gives a container an
- * empty directory instead.
+ * The process lives as long as its file system is mounted anywhere. The file system is mounted at STATE/mount/gcs, from
+ * where the engine binds STATE/mount/gcs/gcs into containers. The daemon holds the other end of the process's standard
+ * input, which is closed when the daemon ends, even if the daemon is killed. The process then unmounts STATE/mount/gcs,
+ * and only the mounts in containers are left. When the last of them is gone, or at once if there are none, the process
+ * ends. The next daemon need not find this process: it starts another one, which waits for the lock STATE/gcs.lock
+ * until the previous process has unmounted. STATE/mount/gcs/gcs exists only while it is mounted, so that the engine
+ * never gives a container an empty directory instead.
  *
  * Its standard output has one line: "ready", or why it cannot be mounted; its log is on standard error. */
 

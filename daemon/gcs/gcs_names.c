@@ -104,7 +104,7 @@ static int entry_rename(struct gcs_files *files, const struct gcs_call *call, co
 		return problem;
 	}
 	/* The file's lock is held until the file has its new name. Unsaved changes are not stored first: storing may
-	 * last, and the directory is locked for all containers. They are stored under the new name later. */
+	 * take long, and the directory is locked for all containers. They are stored under the new name later. */
 	problem = object_move(files, call, bucket, object, to_bucket, to_object);
 	if (problem == -ENOENT && file)
 		problem = 0; /* the object was removed while the file is open */
@@ -163,7 +163,7 @@ struct move {
 	struct gcs_call call;
 	const char *bucket, *to_bucket, *to_prefix;
 	size_t skipped; /* length of the old prefix, which each name loses */
-	bool has_moved; /* an object of this pass */
+	bool has_moved; /* this pass has found an object to move */
 };
 
 static int moved_rename(const struct move *move, const char *object)
@@ -218,8 +218,8 @@ static int files_rename_below(const struct move *move, const char *prefix)
 	return problem;
 }
 
-/* Makes several passes, so that objects stored below the directory meanwhile are moved as well; after PASSES_MOST
- * passes, further ones stay. */
+/* Makes several passes, so that objects stored below the directory meanwhile are moved as well. Objects that are still
+ * there after PASSES_MOST passes keep their old names. */
 int gcs_rename_directory(struct gcs_files *files, pid_t caller, const struct gcs_path *from,
 			 const struct gcs_path *to)
 {

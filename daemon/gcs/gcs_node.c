@@ -19,7 +19,7 @@ struct gcs_node {
 	uint64_t id;
 	unsigned references, open_count;
 	int64_t reserved_bytes;
-	int64_t killed_us; /* when a program of the present series of killed ones first had changes to store */
+	int64_t killed_us; /* when a killed program first had changes to store; renewed after KILLED_AGAIN_US */
 };
 
 struct gcs_nodes {

@@ -22,8 +22,8 @@ void gcs_nodes_free(struct gcs_nodes *nodes);
  * two, a directory up to 50 KiB. */
 enum { GCS_OPEN_MAX = 16384 };
 
-/* Counts a file or a directory that a container opens. -ENFILE: the container has as many open as are left for all
- * others. */
+/* Counts a file or a directory that a container opens. -ENFILE: the container has as many open as all containers
+ * together may still open. */
 int gcs_node_open(struct gcs_nodes *nodes, uint64_t id, struct gcs_node **ret_node);
 /* NULL is harmless. */
 void gcs_node_close(struct gcs_nodes *nodes, struct gcs_node *node);

@@ -313,7 +313,7 @@ static int fs_readlink(const char *text, char *ret_target, size_t size)
 	return gcs_link_read(system_now()->index, &path, ret_target, size);
 }
 
-/* Sets the time of a file; for everything else it is accepted and ignored, as in gcsfuse. */
+/* Sets the time of a file. A time for a directory or a symbolic link is accepted and ignored, as in gcsfuse. */
 static int fs_utimens(const char *text, const struct timespec times[2], struct fuse_file_info *info)
 {
 	const struct gcs_call call = { .caller = caller_now(), .hurries = true, .opens = true };

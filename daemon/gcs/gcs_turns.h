@@ -4,9 +4,10 @@
  * without a thread.
  *
  * A call that stores, copies or waits for a file's lock occupies its thread meanwhile. So at most GCS_TURNS of them run
- * at a time, and a container may begin one only while it runs fewer than are free: a single container gets half of
- * them, a second one half of the rest, and so on. Other slow calls are kept here, as the kernel sent them, in order of
- * arrival among the containers that may begin. All other calls are short, and need no turn.
+ * at a time, and a container may begin one only while its running calls are fewer than the free turns: a single
+ * container gets half of the turns, a second one half of the rest, and so on. Other slow calls are kept here, as the
+ * kernel sent them, in order of arrival among the containers that may begin. All other calls are short, and need no
+ * turn.
  *
  * A waiting call is dropped when its caller is killed, as is every slow call (gcs_wait.h). Thread: any. */
 #include <stdbool.h>
@@ -30,8 +31,8 @@ struct gcs_held {
 };
 
 enum gcs_turn {
-	GCS_TURN_NOW,   /* until gcs_turns_pass() */
-	GCS_TURN_LATER, /* a copy is kept */
+	GCS_TURN_NOW,   /* the call can run; call gcs_turns_pass() when it has ended */
+	GCS_TURN_LATER, /* the call has to wait, and a copy of it is kept */
 	GCS_TURN_NEVER, /* refused: too many bytes of its container wait, or there is no memory */
 };
 

@@ -230,7 +230,7 @@ void gcs_wait_moved(struct gcs_wait *wait, int64_t lasted_us)
 
 	gcs_wait_end(wait);
 	wait->begun_us += lasted_us;
-	if (until_us) /* a new change of the file may have reset it to 0, which stays */
+	if (until_us) /* if a new change of the file has set it to 0 meanwhile, it stays 0 */
 		__atomic_compare_exchange_n(wait->call.until_us, &until_us, until_us + lasted_us, false,
 					    __ATOMIC_RELAXED, __ATOMIC_RELAXED);
 }
@@ -239,7 +239,7 @@ int gcs_wait_quiet(struct gcs_wait *wait, int64_t quiet_us, int64_t size_bytes)
 {
 	if (is_in_the_way(wait))
 		return -EIO;
-	/* Without fault rules, the answer counts as being on its way. */
+	/* Without fault rules, the answer is assumed to come soon: no place is needed. */
 	if (!gcs_waits_have_rules(wait->all)) {
 		gcs_wait_end(wait);
 		return 0;

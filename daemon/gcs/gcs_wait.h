@@ -3,18 +3,20 @@
 /* daemon/gcs/gcs_wait.h: all waiting of the file system: for the daemon, for a network, and for another thread that stores
  * the same file, with the limits of each.
  *
- * A call holds one of the threads that serve the file system until it is answered. So at most GCS_PLACES calls wait at a time
- * for what a user can order, and GCS_PLACES_ALONE, with those, for a daemon. A call that finds no place fails with EIO, and
- * the other threads serve calls that need not wait. A call needs a place
+ * A call holds one of the threads that serve the file system until it is answered. So the calls that wait at a time are
+ * limited: each needs a place. A call that waits for a daemon gets one while fewer than GCS_PLACES_ALONE are taken; a
+ * call that waits because of something that a user can cause, such as a fault rule, only while fewer than GCS_PLACES
+ * are. A call that gets no place fails with EIO, and the other threads serve calls that need not wait. A call needs a
+ * place
  *   at once              while the caller's container has no network (gcs_caller.h); for the pause before it repeats a
  *                        request that was answered with an error, or not at all; and, for a process that exits, for a
  *                        file that another call is storing;
  *   after GCS_BRIEFLY_S  while no daemon runs; for a file that another call is storing; and, as long as there are fault
- *                        rules (gcs_endpoint.h), for an answer. The time to store bytes is added: a big file on a busy disk
- *                        does not wait for an ordered fault. Without rules, an answer counts as being on its way, and needs
- *                        no place.
+ *                        rules (gcs_endpoint.h), for an answer. The time to store bytes is added to GCS_BRIEFLY_S,
+ *                        because storing a big file on a busy disk takes long even without a fault. Without rules, an
+ *                        answer is assumed to come soon, and waiting for it needs no place.
  *
- * A call gives its place back when bytes have moved for longer than a moment. That time counts as no waiting.
+ * A call gives its place back when bytes have moved for longer than a moment. That time does not count as waiting.
  *
  * A waiting call fails with EIO after GCS_PATIENCE_S, and with EINTR as soon as its process is killed, also while bytes
  * move: a process inside one of our system calls cannot die before the answer. An exiting process, which closes what it left
@@ -29,13 +31,13 @@
  * up after GCS_BRIEFLY_S while the daemon runs, and at once without a network: both waits are caused by injected faults.
  * Without a daemon it waits like the others.
  *
- * A call that opens a file has locked its path in libfuse. It also gives up once any change of names has been running for
- * GCS_CHANGE_S, because that may be waiting for this lock. Choice: any change, because only libfuse knows which one waits
- * for which lock; the time is longer than a change that hurries takes.
+ * A call that opens a file has locked its path in libfuse. While it waits, it also gives up once any change of names
+ * has been running for GCS_CHANGE_S, because that change may be waiting for this lock. Choice: any change, because only
+ * libfuse knows which one waits for which lock; the time is longer than a change that hurries takes.
  *
- * Choices: GCS_PLACES_ALONE: more than most jobs have replicas, which an upgrade is not to harm. GCS_PATIENCE_S: long
- * enough for an upgrade; gcsfuse tries for ever. GCS_ENDING_S: as long as an engine lets a container end. Thread: any,
- * one at a time for a wait. Results are 0 or a negative errno. */
+ * Choices: GCS_PLACES_ALONE: more than the replicas of most jobs, so that all of them can wait during an upgrade of the
+ * daemon. GCS_PATIENCE_S: long enough for an upgrade; gcsfuse tries for ever. GCS_ENDING_S: the time that an engine
+ * gives a container to end. Thread: any, one at a time for a wait. Results are 0 or a negative errno. */
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -67,8 +69,8 @@ struct gcs_call {
 	/* Atomic: the call gives up at this time of the system's monotonic clock; 0 or NULL: the usual limit. Calls
 	 * that wait for the same event share it. */
 	int64_t *until_us;
-	/* the call ends at this time of the same clock, even while bytes move, and no earlier because its process
-	 * was killed; 0: not set */
+	/* the call ends at this time of the same clock, even while bytes move; until then, it goes on even if its
+	 * process is killed; 0: not set */
 	int64_t end_us;
 	/* Atomic: while this is not 0, a change of names waits, and the call ends with EAGAIN. NULL: the call never
 	 * gives way. */

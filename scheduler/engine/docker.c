@@ -299,7 +299,7 @@ static void list_run(struct docker *docker, struct command *command)
 		listing_ask(docker);
 }
 
-/* Without a dialer the engine is reached directly: its way is always open. */
+/* Without a dialer, the engine is reached directly, and the way to its machine counts as always open. */
 static struct engine_way op_way(struct engine *engine)
 {
 	const struct endpoint_dialer *dialer = &endpoint_address(of(engine)->endpoint)->dialer;

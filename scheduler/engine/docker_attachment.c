@@ -56,8 +56,8 @@ static void attachment_done(void *arg, const struct http_answer *answer)
 	while (*at != attachment)
 		at = &(*at)->next;
 	*at = attachment->next;
-	/* Not reported: that the container is gone (an event reports it), and any failure if a later request
-	 * follows, because only the last request counts. */
+	/* Two failures are not reported: that the container is gone, because an event reports this, and any failure if
+	 * a later request follows, because only the last request counts. */
 	if (outcome.status && !later && answer->code != 404 && !is_done(attachment, &outcome))
 		attachment_fail(attachment, outcome.status, outcome.text);
 	attachment_free(attachment);

@@ -27,7 +27,7 @@ struct carrier {
 };
 
 /* Accepts the connection that this process makes to the listener. Other processes may find the listener's name, so
- * their connections are refused. Returns -1 if the own connection does not come in time. */
+ * their connections are refused. Returns -1 if this process does not connect in time. */
 static int own_accept(int listener)
 {
 	const int64_t until_us = clock_mono_us(&system_clock) + ACCEPT_US;

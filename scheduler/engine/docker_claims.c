@@ -27,10 +27,10 @@ struct claims {
 	struct docker *docker;
 	json_t *wanted; /* ids of the round's GPUs */
 	unsigned number;
-	json_t *next; /* those of the order that waits for the round to end; NULL: none waits */
+	json_t *next; /* ids of the order that waits for this round to end; NULL: no order waits */
 	unsigned next_number;
 	bool runs;      /* a round is under way */
-	/* by the engine's events, claims that were held are lost, and no answer has reported this yet */
+	/* The engine's events have reported the loss of held claims, and no answer has passed this on yet */
 	bool rechecks;
 	unsigned epoch; /* the connection in which @held was claimed */
 	json_t *held;   /* an object with the ids that are claimed */
@@ -38,11 +38,13 @@ struct claims {
 	bool unsure;    /* the engine may have claims of this instance that are not held */
 	/* Answers of the last look; each may be NULL */
 	json_t *volumes, *containers;
-	struct peers peers; /* its dead daemons were found dead after this round had made its last claim */
-	/* Names of volumes to remove and GPUs to claim, each NULL or a list, and the step after that */
+	struct peers peers; /* a daemon counts as dead only if it was found dead after this round's last new claim */
+	/* removals: names of volumes to remove; creations: ids of GPUs to claim; each may be NULL. then(): the step
+	 * after these */
 	json_t *removals, *creations;
 	void (*then)(struct claims *claims);
-	/* The end of the events so far, too short for a claim's name, and the beginning of the next ones */
+	/* A name may be split between two pieces of the events: the last bytes of one piece, which are fewer than a
+	 * claim's name has, and the first bytes of the next */
 	char seam[2 * CLAIM_NAME_MOST];
 	size_t seam_length;
 	json_t *lost; /* GPUs that the round could not claim, for its answer */
@@ -98,7 +100,7 @@ static void round_end(struct claims *claims, enum status status, const char *tex
 	if (claims->next)
 		round_begin(claims);
 	else if (claims->unsure && !status)
-		recheck(claims); /* some were removed since the round looked */
+		recheck(claims); /* claims were removed since the round last asked for them */
 }
 
 static bool link_is_same(const struct claims *claims)
@@ -128,7 +130,7 @@ static bool answer_serves(struct claims *claims, const struct http_answer *answe
 }
 
 /* As answer_serves(), for an answer to a list or a create of volumes. An engine that refuses these cannot have
- * claims, so the round ends with success, unless it has accepted one before. */
+ * claims, so the round ends with success, unless the engine has accepted a claim before. */
 static bool volumes_serve(struct claims *claims, const struct http_answer *answer)
 {
 	if (claims->made || !link_is_same(claims) || answer->status || !elsewhere_is_refused(answer->code))

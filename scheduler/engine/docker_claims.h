@@ -5,11 +5,11 @@
  *
  * A claim of a GPU is a volume in the engine, "ty-INSTANCE-gpu-HASH", with the GPU's id as a label. A daemon makes its
  * claims and lists the claims of all instances after that, so that of two daemons that claim a GPU at the same time at
- * least one sees the other's claim. That daemon removes its own; if both see the other's, the daemon with the instance
- * that sorts first looks again meanwhile. A running container with the GPU holds it too, as its label says, so a GPU
- * stays with the jobs of a daemon that was killed.
+ * least one sees the other's claim. That daemon removes its own claim. If both see the other's claim, only one daemon
+ * removes its own; the other one, with the instance that sorts first, waits and looks again. A running container with
+ * the GPU holds it too, as its label says, so a GPU stays with the jobs of a daemon that was killed.
  * A claim without such a container counts only while its daemon is alive, which the instance's marker shows
- * (docker_elsewhere.h). That is looked up after the own claim was made: a daemon that starts later sees the claim.
+ * (docker_elsewhere.h). A daemon checks this after it has made its own claim: one that starts later sees that claim.
  * Choice: no claims on an engine that refuses volumes (403, 404, 405, 501) or gives containers no GPUs. */
 #include <stddef.h>
 

@@ -5,8 +5,8 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* The name of the volume by which @instance claims @device; ids of GPUs are longer than such a name may be, and have other
- * characters. The caller frees it. */
+/* The name of the volume by which @instance claims @device. It has a hash of the GPU's id, because an id may be too
+ * long for a volume's name, or have characters that such a name must not have. The caller frees it. */
 json_t *claim_name(const char *instance, const char *device);
 /* The value of the label @name; NULL: the object does not have the label. */
 const char *claim_label(const json_t *object, const char *name);

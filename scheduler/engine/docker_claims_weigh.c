@@ -10,8 +10,8 @@
 
 enum contest {
 	CONTEST_NONE,
-	CONTEST_UNKNOWN, /* by a daemon that may have ended */
-	CONTEST_TIED,    /* by a daemon that gives way if it does not have the GPU yet */
+	CONTEST_UNKNOWN, /* claimed by a daemon that may have ended */
+	CONTEST_TIED,    /* claimed by a daemon that removes its claim if it does not hold the GPU yet */
 	CONTEST_HELD,
 };
 

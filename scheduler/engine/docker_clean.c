@@ -35,7 +35,7 @@ struct cleaning {
 	enum orphan_kind listed; /* the kind of the last listing */
 	enum status status;
 	char text[DOCKER_TEXT_SIZE];
-	json_t *answer; /* the answer to the last listing, an array; NULL: the engine has no volumes for its user */
+	json_t *answer; /* the answer to the last listing, an array; NULL: the engine refuses calls for volumes */
 };
 
 /* The engine's result for one object. */

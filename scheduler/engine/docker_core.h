@@ -33,7 +33,7 @@ struct endpoint;
 struct command {
 	void (*run)(struct docker *docker, struct command *command); /* executes the command on the engine's thread;
 								      * takes ownership of the members that it needs */
-	void (*then)(struct docker *docker, struct command *command); /* of the command that answers this one */
+	void (*then)(struct docker *docker, struct command *command); /* run() of the command that answers this one */
 	struct command *next;
 	struct replica_key key;
 	struct log_position from;
@@ -76,21 +76,21 @@ struct link {
 		/* id of the daemon's own container, which joins job networks; "": none (docker_self.h) */
 		[DOCKER_SELF_SIZE];
 	const struct docker_make *make; /* the make of the engine, with its differences from Docker's own: docker_make.h */
-	/* Job networks are not interfaces of this machine, and it cannot join them: their reach is carried
-	 * (docker_tunnel.h). */
+	/* The bridges of job networks are not interfaces of this machine, and the daemon cannot join these networks:
+	 * connections from them are carried by tunnels (docker_tunnel.h). */
 	bool is_far;
 	bool may_be_far;    /* is_far is not known yet: docker_network.c sets it when the first network was made */
 	void (*then)(struct docker *docker); /* the next step of connecting, after the current check */
 	/* docker_elsewhere.h. is_marked: this daemon's marker is in the engine. challenged: this daemon has removed
-	 * another daemon's marker, and waits whether it comes back. mark_again: this daemon's marker was removed and
-	 * has to be made again. */
+	 * another daemon's marker, and waits to see whether it comes back. mark_again: this daemon's marker was removed
+	 * and has to be made again. */
 	bool is_marked, challenged, mark_again;
 	struct http_exchange *ping, *info, *look, *events, *watch;
 	struct text line; /* the line of the events stream that is being received */
 	bool skipping;
 	struct timer again;           /* DOWN: fires the next ping; OPENING: fires the next attempt to make the marker */
-	struct timer events_patience; /* OPENING */
-	struct timer next_listing;    /* UP */
+	struct timer events_patience; /* OPENING: ends the wait for the headers of the events stream */
+	struct timer next_listing;    /* UP: requests the next regular listing */
 };
 
 /* A container that was sent a signal through the engine, and has not ended yet. */
@@ -149,7 +149,7 @@ struct docker {
 	bool list_again, others_looked;
 	unsigned refusals; /* how many listings in a row had a container that the engine could not inspect */
 	struct image_task *images;
-	unsigned searches; /* for images in other engines */
+	unsigned searches; /* how many searches for images in other engines were begun */
 	struct network_task *networks;
 	struct replica_task *replicas; /* the running calls that start, stop or remove replicas */
 	struct exit_task *exits;       /* containers whose ends are being inspected (docker_exit.h) */
@@ -175,7 +175,7 @@ void docker_hand_over(struct docker *docker, struct command *command);
 void docker_after(struct docker *docker, struct timer *timer, int64_t delay_us, void (*fire)(void *arg),
 		  void *arg);
 bool timer_is_set(const struct timer *timer);
-/* Of a timer that is set. */
+/* Stops @timer without firing it. The timer must be set. */
 void timer_unset(struct docker *docker, struct timer *timer);
 /* Fires the timers that are due, or all of them when the engine is being closed. True: at least one fired. */
 bool timers_fire(struct docker *docker);

@@ -167,7 +167,7 @@ static void marked(void *arg, const struct http_answer *answer)
 	outcome_read(answer, &outcome);
 	if (!answer->status && is_first && elsewhere_is_refused(answer->code)) {
 		link->then(docker); /* this engine has no volumes for us: go on without a marker */
-	} else if (outcome.status) { /* while it lasts, a daemon elsewhere would not see this one */
+	} else if (outcome.status) { /* without a marker, a daemon elsewhere would not see this one */
 		link_lose(docker, outcome.text);
 	} else if (!elsewhere_is(volume, docker->place)) {
 		link->is_marked = true;

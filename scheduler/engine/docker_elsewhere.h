@@ -25,12 +25,13 @@ struct docker;
 struct http;
 struct sweep_report;
 
-/* The place of this process, for docker.place. With the host's name where the kernel or the namespace cannot be read: that
- * name may change while a daemon runs, so a daemon asks once. The caller frees it. */
+/* The place of this process, for docker.place. If the kernel's boot id or the namespace cannot be read, the place has
+ * the host's name in addition. That name may change while a daemon runs, so a daemon calls this once. The caller frees
+ * it. */
 char *elsewhere_place(void);
-/* Makes the marker, and calls @then once no daemon elsewhere has it. While such a daemon is alive, the link is lost,
- * again and again with each new connection, until that daemon has ended. From then on the marker is kept until the link
- * ends. Thread: the engine's. */
+/* Makes the marker, and calls @then once no daemon elsewhere has it. As long as a daemon elsewhere has it and is alive,
+ * each new connection is lost again. After @then was called, the marker is kept until the link ends. Thread: the
+ * engine's. */
 void elsewhere_look(struct docker *docker, void (*then)(struct docker *docker));
 /* Removes the marker and waits for the engine's answer. To be called after link_end(). Thread: the engine's. */
 void elsewhere_leave(struct docker *docker);
@@ -44,5 +45,5 @@ enum status elsewhere_check(struct http *http, const char *instance, const struc
 void elsewhere_path(const char *instance, char path[DOCKER_PATH_SIZE]);
 /* Whether the engine's account of a marker has another place than @own. */
 bool elsewhere_is(const json_t *volume, const char *own);
-/* Whether an engine that answers with @code has no volumes for its user. Other refusals may pass. */
+/* Whether an engine that answers @code to a call for volumes refuses all such calls. Any other refusal may pass. */
 bool elsewhere_is_refused(unsigned code);

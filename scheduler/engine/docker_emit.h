@@ -15,7 +15,7 @@ void emit_image(struct docker *docker, enum engine_event_kind kind, const char *
 void emit_network(struct docker *docker, enum engine_event_kind kind, int64_t job, enum status status,
 		  const char *text, const struct network_status *network);
 void emit_networks_free(struct docker *docker, unsigned count);
-/* Sends ENGINE_DEVICES_CLAIMED. @lost NULL: none is. */
+/* Sends ENGINE_DEVICES_CLAIMED. @lost: the GPUs that another instance has; NULL: none. */
 void emit_devices_claimed(struct docker *docker, unsigned number, enum status status, const char *text,
 			  const json_t *lost);
 void emit_replica(struct docker *docker, enum engine_event_kind kind, const struct replica_status *replica);

@@ -45,8 +45,8 @@ int64_t frames_unfinished_ns(const struct frames *frames)
 	return earliest_ns;
 }
 
-/* Parses a time. False: it is none, or it is so early or late that it is INT64_MIN or INT64_MAX, with which no
- * differences can be calculated. */
+/* Parses a time. False: the text is not a time, or the time is INT64_MIN or INT64_MAX: times outside the range become
+ * these, and differences with them would overflow. */
 static bool time_read(const char *text, int64_t *ret_ns)
 {
 	return time_parse_strict(text, ret_ns) && *ret_ns != INT64_MIN && *ret_ns != INT64_MAX;
@@ -109,7 +109,8 @@ bool frames_parse_stamp(struct frames *frames, const char *stamp, size_t length,
 	return true;
 }
 
-/* Hands over a line with a time of its own within its second: each line is one nanosecond after the line before it. */
+/* Hands over a line and gives it a time that no other line of its second has: each is one nanosecond later than the
+ * line before. */
 static bool numbered_hand_over(struct frames *frames, struct frames_line *line)
 {
 	const int64_t second_ns = line->time_ns - line->time_ns % NS_PER_S;

@@ -48,7 +48,7 @@ void group_join(struct docker *docker)
 	pthread_mutex_unlock(&group->lock);
 }
 
-/* Under the group's lock. group->count: it is no member. */
+/* Returns the member's index; group->count: it is not a member. To be called with the group's lock held. */
 static size_t member_find(const struct engine_group *group, const void *member)
 {
 	size_t i = 0;

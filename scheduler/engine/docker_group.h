@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* scheduler/engine/docker_group.h: the engines of one daemon ask each other for images. Each question and each answer is a
- * command that the other engine's thread executes, so the connections that are open already serve for it. */
+ * command that the other engine's thread executes, so no connections are needed beside those that are open already. */
 #include "scheduler/engine/docker_core.h"
 
 /* An image as an engine reports it. */
@@ -22,9 +22,10 @@ bool image_seen_read(const json_t *image, struct image_seen *ret_seen);
 void group_join(struct docker *docker);
 void group_leave(struct docker *docker);
 
-/* Asks all other engines of the group for the image, and returns their number. Each posts the command @then to @docker,
- * with @image and @number, the engine that was asked as arg, and its report of the image as body; NULL: it does not
- * have the image, or cannot be asked. An engine that hangs answers late or never. */
+/* Asks all other engines of the group for the image, and returns their number. Each answer is a command that is posted
+ * to @docker and executes @then. Its members: @image, @number, arg: the engine that was asked, and body: that engine's
+ * report of the image; NULL: it does not have the image, or cannot be asked. An engine that hangs answers late or
+ * never. */
 unsigned group_ask(struct docker *docker, const char *image, unsigned number,
 		   void (*then)(struct docker *docker, struct command *command));
 

@@ -61,7 +61,7 @@ static bool into_wait(struct copy *copy, short events, unsigned limit_s)
 	return !is_stopped(copy);
 }
 
-/* Reads the engine's answer. It is an early one if not all of the image could be sent. */
+/* Reads the engine's answer. @is_early: the connection broke before all of the image was sent. */
 static void answer_read(struct copy *copy, bool is_early)
 {
 	struct text body AUTO_TEXT = { 0 };
@@ -147,7 +147,8 @@ static void origin_done(void *arg, const struct http_answer *answer)
 	outcome_read(answer, &copy->outcome);
 }
 
-/* Whether the origin may still send. TCP alone would wait for a machine that has gone for a quarter of an hour. */
+/* Whether the origin may still send. If the origin's machine is gone, TCP alone would notice it only after a quarter
+ * of an hour. */
 static bool goes_on(struct copy *copy)
 {
 	const struct handover *handover = copy->handover;

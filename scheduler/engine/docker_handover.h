@@ -23,5 +23,6 @@ struct handover {
 };
 
 /* Waits for its turn (group_turn_take()), and then copies. CANCELLED: @stop_fd. UNAVAILABLE: a connection broke, or
- * nothing came or was accepted for a long time. Others: what the engine said that refused the image. */
+ * nothing came or was accepted for a long time. Other outcomes: an engine refused the copy; the error has its
+ * text. */
 enum status handover_run(const struct handover *handover, struct error *err);

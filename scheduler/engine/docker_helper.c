@@ -119,7 +119,8 @@ static enum status output_read(const struct child *child, int stop_fd, int64_t d
 	return *length == OUTPUT_MAX_BYTES ? STATUS_RESOURCE_EXHAUSTED : STATUS_OK;
 }
 
-/* The child may close its output long before it ends. */
+/* Waits for the child's end, because the child may close its output long before; kills it if @kill_it, at the deadline,
+ * or when @stop_fd becomes readable. True: it has exited with 0. */
 static bool child_reap(const struct child *child, bool kill_it, int64_t deadline_us, int stop_fd)
 {
 	int state = 0;

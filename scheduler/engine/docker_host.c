@@ -147,7 +147,8 @@ void docker_engine_id(const json_t *info, char *ret_id, size_t size)
 {
 	const char *id = json_text_at(info, "ID"), *root = json_text_at(info, "DockerRootDir");
 
-	/* An empty id: up to version 20.10, all engines of a machine have the same ID, so it does not identify one. */
+	/* Up to version 20.10, all engines of a machine have the same ID. So the text also has the engine's data
+	 * directory, and is empty if one of the two is missing. */
 	*ret_id = '\0';
 	if (id && root)
 		snprintf(ret_id, size, "%.80s %.160s", id, root);

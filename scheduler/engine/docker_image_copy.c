@@ -106,7 +106,7 @@ void image_copy(struct image_task *task)
 	log_event(LOG_INFO, "image-copy", "image=%s node=%s", task->image, task->copy.origin.node);
 	snprintf(words, sizeof(words), "Copying %s from the node %s", task->image, task->copy.origin.node);
 	emit_pull(docker, task->image, words, 0, task->search.seen.bytes);
-	error_deinit(&task->problem); /* it may be that of the search for credentials */
+	error_deinit(&task->problem); /* the error may be left from the search for credentials */
 	if (!image_thread_start(task, copy_main, copy_over))
 		image_task_fail(task, STATUS_INTERNAL, "no thread to copy an image");
 }
@@ -117,10 +117,11 @@ static void mark_write(const char *id, char mark[MARK_BYTES + 1])
 {
 	const char *colon = strchr(id, ':');
 
-	snprintf(mark, MARK_BYTES + 1, "%s", colon ? colon + 1 : id);
+	snprintf(mark, MARK_BYTES + 1, "%.*s", (int)MARK_BYTES, colon ? colon + 1 : id);
 }
 
-/* Ends the task. The removal of the mark of an earlier copy has removed that image, unless something uses it. */
+/* Ends the task, after the tag that marked the earlier copy was removed. With its last tag the engine has removed that
+ * image, too, unless something uses it. */
 static void unmarked(void *arg, const struct http_answer *answer)
 {
 	struct image_task *task = arg;

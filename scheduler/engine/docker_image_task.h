@@ -24,7 +24,7 @@ struct image_task {
 		/* The engine to copy from: @engine is only for group_origin(). NULL: no other engine has the image. */
 		void *engine;
 		struct image_seen seen;
-		bool is_current; /* an engine has the same image as this one, and not as a copy */
+		bool is_current; /* another engine has the image @own itself, not a copy: @own is not too old */
 	} search;
 	struct image_seen own; /* this engine's copy, which may be too old; without id: none */
 	struct handover copy;
@@ -60,5 +60,5 @@ void image_thread_join(struct image_task *task);
 void image_pull(struct image_task *task);
 /* Copies the image from search.engine, and then looks for it. */
 void image_copy(struct image_task *task);
-/* Marks the image, which @seen is about, as a copy. */
+/* Marks the image that @seen describes as a copy, and ends the task. */
 void image_copy_mark(struct image_task *task, const struct image_seen *seen);

@@ -25,8 +25,9 @@ static const char *first_of(const json_t *words)
 	return json_string_value(json_array_get(words, 0));
 }
 
-/* Source: https://docs.docker.com/reference/dockerfile/#understand-how-cmd-and-entrypoint-interact; an ENTRYPOINT that is
- * replaced takes the image's CMD with it. */
+/* The program that the container would run; "": none. If the job replaces the image's ENTRYPOINT, the image's CMD is
+ * ignored.
+ * Source: https://docs.docker.com/reference/dockerfile/#understand-how-cmd-and-entrypoint-interact */
 static const char *program_of(const struct inspection *inspection, const json_t *config)
 {
 	const char *entry = first_of(json_object_get(config, "Entrypoint"));

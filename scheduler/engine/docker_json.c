@@ -102,7 +102,7 @@ static json_t *labels_make(const char *instance, const struct replica_spec *spec
 	json_object_set_new(labels, LABEL("made"), json_sprintf("%" PRId64, spec->made_us));
 	json_object_set_new(labels, DOCKER_LABEL_FILES, json_string(DOCKER_FILES_MOUNTED));
 	json_object_set_new(labels, DOCKER_LABEL_REPORTS, json_string(""));
-	if (gpus) /* otherwise listings of the containers with GPUs would have every container */
+	if (gpus) /* containers with GPUs are listed by this label, so others must not have it */
 		json_object_set_new(labels, DOCKER_LABEL_GPUS, json_string(gpus));
 	return labels;
 }
@@ -269,8 +269,8 @@ void docker_network_device(const char *instance, int64_t job, bool second, char 
 }
 
 /* The part of a network's body with its driver. An overlay is attachable: otherwise only services of the swarm could
- * join it. The swarm takes the first free address for each node: docker_network_body() makes it take them from the
- * upper half of the block, so that they are not a replica's.
+ * join it. The swarm takes the first free address of the overlay for each node. docker_network_body() lets it take
+ * addresses of the upper half of the block only, so that they do not collide with those of replicas.
  * Source: https://docs.docker.com/engine/network/drivers/overlay/ (read 2026-11-27) */
 static json_t *network_driver(enum engine_networks kind, const char *bridge)
 {

@@ -14,8 +14,8 @@
 enum { DOCKER_NAME_SIZE = 128, DOCKER_PATH_SIZE = 1024, DOCKER_TEXT_SIZE = 1024, DOCKER_DEVICE_SIZE = 16 };
 
 /* Labels of a container. FILES: whether it got files of this machine as mounts or as copies. REPORTS: the directory
- * in it from which files have to be fetched; "": none. GPUS: the ids of its GPUs, separated by commas; also of a claim
- * of one (docker_claims.h). */
+ * in it from which files have to be fetched; "": none. GPUS: the ids of its GPUs, separated by commas. A claim, which
+ * is a volume, also has this label, with the id of the claimed GPU (docker_claims.h). */
 #define DOCKER_LABEL_FILES   "trainyard.files"
 #define DOCKER_LABEL_REPORTS "trainyard.reports"
 #define DOCKER_LABEL_GPUS    "trainyard.gpus"

@@ -40,8 +40,8 @@ enum {
 	EVENTS_PATIENCE_US = 2 * SECOND_US,
 	LISTING_EVERY_US = 30 * SECOND_US,
 	EVENT_LINE_MAX = 1024 * 1024,
-	OURS_MINOR = 50, /* the newest minor version of API 1.x; all its changes were reviewed. The first in which /info
-			  * names devices */
+	OURS_MINOR = 50, /* the newest minor version of API 1.x that is used: all its changes were reviewed. In this one
+			  * /info began to name devices */
 	LEAST_MINOR = 40,
 };
 

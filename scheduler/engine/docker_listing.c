@@ -41,7 +41,7 @@ struct listing {
 
 struct inspection {
 	struct listing *listing;
-	struct replica_status listed; /* the status that the list of containers has for it */
+	struct replica_status listed; /* the container's status in the list of containers */
 };
 
 static void grow(void **items, size_t count, size_t *size, size_t item_bytes)

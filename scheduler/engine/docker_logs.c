@@ -38,9 +38,10 @@
  * has an equal line. The pause is a multiple of the time that a reading takes, because such an engine reads the log from
  * its beginning for each request.
  *
- * A follower may be the only observer of an exit shortly before a reconnect. The engine sends the event of the exit first,
- * and lists the container as running until it has removed its network. The event may then be older than the new stream of
- * events, and the listing older than the exit. So the follower reports the exit at the end of the output. */
+ * A follower may be the only observer of an exit shortly before a reconnect. At an exit the engine first sends the
+ * event, and then lists the container as running for some more time, until it has disconnected the container from its
+ * network. So the event may be older than the new stream of events, and the listing may still have the container as
+ * running. So the follower reports the exit at the end of the output. */
 
 enum {
 	TAIL_LINES = 256,

@@ -109,7 +109,7 @@ static void answered(void *arg, const struct http_answer *answer)
 	ask_next(peers);
 }
 
-/* Adds the instances, which are the names of an object's members, to the next ones to ask about. */
+/* Adds the @instances, an object with their names as keys, to the list of those to ask about. */
 static void next_set(struct peers *peers, json_t *instances)
 {
 	const char *instance;

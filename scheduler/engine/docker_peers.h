@@ -54,14 +54,15 @@ static inline enum peer peers_state(const struct peers *peers, const char *insta
 	return json_object_get(peers->suspects, instance) ? PEER_SUSPECT : PEER_UNKNOWN;
 }
 
-/* Makes daemons unknown that were found alive some time ago: 30 s for a suspect, no time for others. */
+/* Forgets which daemons were found alive: suspects 30 s after they were found, others at once. */
 void peers_expire(struct peers *peers);
 /* Forgets the daemons that were found dead: one may have started since. */
 void peers_dead_forget(struct peers *peers);
 void peers_suspects_forget(struct peers *peers);
 
-/* Asks about the @instances, the members of an object, without waiting: none of them is unknown afterwards. Calls @done
- * with a NULL problem; otherwise the connection or the engine failed. One call at a time. */
+/* Asks about the @instances, an object with their names as keys, without waiting: none of them is unknown afterwards.
+ * Calls @done at the end; @problem says why the connection or the engine failed; NULL: it did not. One call at a
+ * time. */
 void peers_look(struct peers *peers, json_t *instances, void (*done)(void *arg, const char *problem), void *arg);
 /* Finds out by a wait whether each suspect is alive: none is a suspect afterwards. Otherwise as peers_look(). */
 void peers_wait(struct peers *peers, void (*done)(void *arg, const char *problem), void *arg);

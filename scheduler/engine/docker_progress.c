@@ -63,7 +63,7 @@ static void line_read(struct progress *progress)
 	const char *message = json_text_at(failure, "message");
 
 	if (!message)
-		message = json_text_at(line, "error"); /* older engines have it in addition to errorDetail */
+		message = json_text_at(line, "error"); /* older engines send this member in addition to errorDetail */
 	if (failure || message)
 		snprintf(progress->problem, sizeof(progress->problem), "%s",
 			 message ? message : "the engine gave no reason");

@@ -16,7 +16,7 @@ enum {
 	RETRY_US = 300 * MILLISECOND_US,
 	START_TRIES = 2,
 	REMOVE_TRIES = 30,
-	MADE_MAX = 1024, /* notes of containers that were not started */
+	MADE_MAX = 1024, /* the most containers in docker.made: made, but not started yet */
 	STOP_MARGIN_S = 30,
 };
 

@@ -3,8 +3,8 @@
 /* scheduler/engine/docker_reports.h: fetches the files that containers report to, if this machine's directory is not
  * mounted in them (docker_given.h): regularly while the container runs, and before its end is reported.
  *
- * Copies of the files directly in the container's directory are then in engine_options.reports_dir/JOB, each as it was
- * at one moment.
+ * Copies of the files directly in the container's directory are put into engine_options.reports_dir/JOB. A reader never
+ * sees a partly written copy.
  * Thread: the engine's. */
 #include <jansson.h>
 #include <stdbool.h>

@@ -220,7 +220,7 @@ static enum status route_open(struct route *route, struct error *err)
 	if (rc)
 		return rc;
 	route->is_stale = false;
-	/* The route is good as it is, so its other connections need not be cut. */
+	/* Nothing has changed, so the open route is kept: closing it would cut its other connections. */
 	if (is_whole && memcmp(&found, &route->found, sizeof(found)) == 0)
 		return STATUS_OK;
 	route_close(route);

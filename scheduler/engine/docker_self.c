@@ -195,7 +195,7 @@ static void joined(void *arg, const struct http_answer *answer)
 	docker_outcome(done.docker, answer, &outcome);
 	self_device(done.network->reach.address, done.network->reach.device);
 	if (outcome.status && done.network->reach.device[0])
-		outcome.status = STATUS_OK; /* this process has an interface in it: it was connected before */
+		outcome.status = STATUS_OK; /* this process is in the network: it was connected before */
 	done.joined(done.arg, &outcome);
 }
 

@@ -90,9 +90,9 @@ static void said_add(struct run *run)
 	}
 }
 
-/* Waits until ssh has ended, or the caller has closed its end of @near, because ssh would then still wait for the
- * other machine. The end of the error output is not enough: a master connection of ssh (ControlPersist) keeps it
- * open for long. */
+/* Waits until ssh has ended. If the caller closes its end of @near, ssh is ended: it would still wait for the other
+ * machine. The end of the error output does not show that ssh has ended: a master connection of ssh (ControlPersist)
+ * keeps this output open for long. */
 static void run_await(struct run *run, int near)
 {
 	bool is_over = false;

@@ -227,7 +227,7 @@ static enum status exec_start(struct docker_terminal *terminal, struct error *er
 }
 
 /* An engine ends the session at certain keys, ctrl-p ctrl-q by default, and holds back input that may be their
- * beginning. It cannot be switched off, so these are keys that users do not type.
+ * beginning. This cannot be switched off, so other keys are set here, which users do not type.
  * Source: https://docs.docker.com/reference/api/engine/ (ExecConfig, DetachKeys) */
 #define DETACH_FIRST "ctrl-^"
 enum { DETACH_SIZE = sizeof(DETACH_FIRST) + MARK_LETTERS + MARK_LETTERS };

@@ -2,11 +2,12 @@
 /* Limits a replica's network, and lifts the limit.
  *
  * Choice: the engine does it for us, by a container that shares the replica's network alone and has the right to set up
- * that network; its only program is throttle/throttle.c. A program beside the replica's own would be one that the job may
- * have replaced. The container is made of the replica's image because that is there; nothing of it is run.
+ * that network; its only program is throttle/throttle.c. A program that is run in the replica's own container may have
+ * been replaced by the job. The helper container is made of the replica's image, because the engine has that image
+ * already; no program of the image is run.
  *
- * Choice: not `nsenter -t PID -n tc` (iproute2) from the daemon. Tried on 2026-11-25: that takes root in the process
- * namespace of the engine. A user of the group docker, as deploy/trainyard.service runs the daemon, is refused
+ * Choice: not `nsenter -t PID -n tc` (iproute2) from the daemon. Tried on 2026-11-25: that requires root in the
+ * process namespace of the engine. A user of the group docker, as deploy/trainyard.service runs the daemon, is refused
  * ("/proc/PID/ns/net: Permission denied"), and a daemon in a container of its own, as deploy/Dockerfile makes it, finds
  * no such process. Nor is tc in the image: few have iproute2, and busybox's tc only lists queues.
  *

@@ -34,7 +34,7 @@ enum { ATTACH_PATIENCE_MS = 10 * 1000, VERSION_SIZE = 16, HARDWARE_SIZE = 32, PO
 
 extern const struct embedded_file tunnel_files[];
 
-/* The tunnel of a network. It is freed when both the engine's list and the tunnel's thread have left it. */
+/* The tunnel of a network. It is freed when it has left the engine's list, its thread has ended and no call uses it. */
 struct tunnel {
 	struct tunnel *next; /* guarded by docker->lock */
 	int64_t job;
@@ -94,9 +94,9 @@ static enum status reply_check(const struct reply *reply, unsigned but, struct e
 									   : reply_failure(reply, err);
 }
 
-/* Removes a container with the tunnel's name, most likely that of the daemon before this one. It ends by itself;
- * while an engine removes it, it answers 409, or 500 as Podman does ("container state improper"), so the call is
- * repeated. */
+/* Removes a container with the tunnel's name, most likely that of the daemon before this one. The container
+ * ends by itself. While an engine is already removing it, the answer is 409, or 500 from Podman ("container state
+ * improper"), so the call is repeated. */
 static enum status container_remove(const struct tunnel *tunnel, struct http *http, struct error *err)
 {
 	struct pollfd wake = { .fd = tunnel->wake, .events = POLLIN };
@@ -249,9 +249,9 @@ static enum status container_make(const struct tunnel *tunnel, struct http *http
 	return rc ? rc : container_create(tunnel, http, &code, err);
 }
 
-/* Attaches to the container before starting it: otherwise the program's greeting would be lost. One that does not start is
- * removed: the engine removes only those that have run, and its network may be gone, for example because a listing was made
- * while that was removed. */
+/* Attaches to the container before starting it: otherwise the program's greeting would be lost. A container that does
+ * not start is removed here, because nothing else may remove it: its network may be gone, if a listing that was made
+ * during the network's removal still had that network. */
 static enum status container_run(const struct tunnel *tunnel, struct hijack **ret_hijack, struct error *err)
 {
 	AUTO(http) struct http *http = NULL;

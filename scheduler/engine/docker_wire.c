@@ -20,8 +20,9 @@
 #include "daemon/base/memory.h"
 
 enum { CONNECT_US = 10 * 1000 * 1000, SERVE_US = 5 * 1000 * 1000, US_PER_MS = 1000 };
-/* A machine that does not answer any more is noticed after IDLE_S + PROBES * PROBE_S, by the connection on which nothing
- * is being sent: the engine's stream of events. Choice: no TCP_USER_TIMEOUT, which ends streams that are held up, too. */
+/* TCP keepalive: a machine that does not answer any more is noticed after IDLE_S + PROBES * PROBE_S. Keepalive works
+ * only on a connection on which nothing is being sent; the engine's stream of events is such a connection. Choice: no
+ * TCP_USER_TIMEOUT, which would also end streams that are held up by a slow reader. */
 enum { IDLE_S = 15, PROBE_S = 5, PROBES = 3 };
 
 /* The state of a connection that is being made. */
@@ -466,8 +467,8 @@ static bool out_move(struct flow *out, bool *moved)
 }
 
 /* Waits until bytes can be moved. False: the client has closed its connection, so nothing is left to do.
- * poll() reports a socket's end even if no events are requested for it. So the engine's socket is left out in that case:
- * its end is received after the bytes before it were sent. */
+ * poll() reports a socket's end even if no events are requested for the socket. So the engine's socket is left out if
+ * no events are requested for it: its end is received after all bytes before the end were sent. */
 static bool carry_wait(const struct flow *out, const struct flow *in)
 {
 	struct pollfd polled[] = { { out->from_wire->fd, 0, 0 }, { in->from_wire->fd, 0, 0 } };

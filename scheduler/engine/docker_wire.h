@@ -38,8 +38,8 @@ ssize_t wire_send(struct wire *wire, const char *data, size_t length);
 void wire_socket_prepare(int fd);
 /* Ends the sending direction; the engine may still send. */
 void wire_end_sending(struct wire *wire);
-/* Moves bytes both ways until the engine has ended and all its bytes were sent, or until either end broke. Earlier, the
- * client may end, and the engine may stop accepting bytes.
+/* Moves bytes both ways until the engine has ended and all its bytes were sent, or until either end broke. It goes on
+ * if only the client has ended its sending, or the engine has stopped accepting bytes.
  * @why: the reason if the engine's end broke before any byte came from it; otherwise "". */
 void wire_carry(struct wire *client, struct wire *engine, char *why, size_t why_size);
 

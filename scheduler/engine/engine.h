@@ -108,8 +108,8 @@ static inline bool networks_have(const struct network_status *networks, size_t c
 enum engine_event_kind {
 	ENGINE_UP,   /* the engine can be reached; text: name and version; host: its machine's resources */
 	ENGINE_DOWN, /* the engine cannot be reached; text: the reason. Sent once per loss */
-	/* everything of this instance: replicas[], networks[]. Sent after UP and every 30 s. Never older than an event
-	 * sent before it; things that were only ordered may be missing */
+	/* everything of this instance: replicas[], networks[]. Sent after UP and every 30 s. No listing is
+	 * older than an event sent before it; things that were ordered, but not made yet, may be missing */
 	ENGINE_LISTING,
 	ENGINE_IMAGE_PROGRESS,  /* image, text: a progress line (at most one in two seconds); pulled_bytes, image_bytes */
 	ENGINE_IMAGE_READY,     /* image (as ordered), text: the id to run */
@@ -119,7 +119,7 @@ enum engine_event_kind {
 	ENGINE_NETWORK_REMOVED, /* job; also sent if there was no network */
 	ENGINE_NETWORKS_FREE,   /* status OK: free_blocks; otherwise text: the reason why no network can be made now */
 	/* number: of the order; devices: an array of the ids that another instance has. All other GPUs of the order are
-	 * this instance's. UNAVAILABLE, text: it is not known of any */
+	 * this instance's. UNAVAILABLE, text: it is not known which of the GPUs this instance has */
 	ENGINE_DEVICES_CLAIMED,
 	ENGINE_REPLICA_CREATED, /* replicas[0].key */
 	ENGINE_REPLICA_STARTED, /* replicas[0].key */
@@ -233,18 +233,18 @@ struct engine_file {
 /* Limit for all files of one call together. */
 enum { ENGINE_FILES_MAX = 64 << 20 };
 
-/* The way from the daemon to an engine's machine, which may lead through another machine: microseconds since the way
- * was last seen closed on the daemon's side of that machine, and since it was last seen open up to the engine's own.
- * INT64_MAX: never. As long as the way is closed, or nothing is known of it, an engine that does not answer may be
- * well. */
+/* The network path from the daemon to an engine's machine, which may lead through other machines. closed_ago_us: the
+ * time since a connection last failed before it could learn anything of the engine's machine; open_ago_us: the time
+ * since anything was last learnt of that machine; INT64_MAX: never. As long as the path is broken, or nothing is known
+ * of it, an engine that does not answer may be well. */
 struct engine_way {
 	int64_t closed_ago_us, open_ago_us;
 };
 
 struct engine_ops {
 	/* Makes the image available: looks for it, and pulls it if it is missing (never if the engine was opened
-	 * offline). An image that another engine of the group has, and no registry, is copied from there. There is one
-	 * pull or copy at a time per image, and its event answers all requests. */
+	 * offline). An image that is on another engine of the group, but in no registry, is copied from that engine.
+	 * There is one pull or copy at a time per image, and its event answers all requests. */
 	void (*ensure_image)(struct engine *engine, const char *image);
 	/* Makes the job's network. @address_count: the number of replicas that it must hold. */
 	void (*create_network)(struct engine *engine, int64_t job, unsigned address_count);
@@ -265,9 +265,9 @@ struct engine_ops {
 				     struct error *err);
 	void (*create_replica)(struct engine *engine, const struct replica_spec *spec);
 	void (*start_replica)(struct engine *engine, const struct replica_key *key);
-	/* SIGTERM, then SIGKILL after @grace_s (0: at once). The end arrives as REPLICA_EXITED, a second time if it had
-	 * ended before. A start that is only queued is dropped: REPLICA_CREATED; a start that is running completes
-	 * first. */
+	/* SIGTERM, then SIGKILL after @grace_s (0: at once). REPLICA_EXITED reports the end; again if the replica had
+	 * already ended. A start that is only queued is dropped, which REPLICA_CREATED reports; a start that is under
+	 * way completes first. */
 	void (*stop_replica)(struct engine *engine, const struct replica_key *key, unsigned grace_s);
 	/* Removes the container and its anonymous volumes; kills it if it still runs. */
 	void (*remove_replica)(struct engine *engine, const struct replica_key *key);
@@ -399,7 +399,7 @@ struct engine_kind {
 			     struct error *err);
 	/* Whether the engine's machine has the file or directory at @path, so that it can be mounted into containers. The
 	 * question is a create that the engine refuses in either case. Waits for 5 seconds at most, and for ssh to connect.
-	 * Outcomes: NOT_FOUND: it has not; UNAVAILABLE: as reach, or no answer. */
+	 * Outcomes: NOT_FOUND: it does not have the path; UNAVAILABLE: as reach, or no answer. */
 	enum status (*has_path)(const char *url, const char *path, struct error *err);
 	/* An array of the names by which other containers reach this process: its host name and, if it is in a
 	 * container of the engine, that container's name and network aliases. Only the host name if the engine does not

@@ -47,15 +47,15 @@ struct swarm_agents {
 void swarm_agents_deinit(struct swarm_agents *agents);
 #define AUTO_AGENTS __attribute__((cleanup(swarm_agents_deinit)))
 
-/* What distinguishes an agent from the one that an update replaces it by: the image, and the path of the engine's
- * socket as the service has it. */
+/* The version of the agents' service: an update replaces agents in which one of these differs. @socket: the path of the
+ * engine's socket, as the service mounts it. */
 struct swarm_version {
 	const char *image, *socket;
 };
 
 /* Reads the answer to GET /tasks, whatever it holds. Left out are tasks that cannot be used, and tasks of other
- * versions than @version: before an update replaces such a task, it runs as if it were to stay. @version NULL: any.
- * Pure. */
+ * versions than @version: such a task will be replaced by an update, but until then it looks like one that stays.
+ * @version NULL: any. Pure. */
 void swarm_agents_read(const json_t *tasks, const struct swarm_version *version, struct swarm_agents *ret_agents);
 /* The agent of a node. NULL: the node has none. */
 const struct swarm_agent *swarm_agent_of(const struct swarm_agents *agents, const char *node);

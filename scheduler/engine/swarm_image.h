@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* scheduler/engine/swarm_image.h: an image of the running program alone: the program and the libraries that it has loaded, at
- * their own paths, and nothing else. Nothing is pulled: an engine loads it. The same program gives the same bytes, so an
- * engine that has it under its name has it whole.
+ * their own paths, and nothing else. Nothing is pulled: the image is loaded into an engine. Its name has a digest
+ * of its content, so an engine that has an image of this name needs no load.
  *
  * Thread: any.
  * Source: https://github.com/moby/docker-image-spec/blob/main/v1.2.md (read 2026-11-27), and archives of Docker 20.10 */

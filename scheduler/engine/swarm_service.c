@@ -85,7 +85,7 @@ static enum status object_post(struct http *http, const char *path, const json_t
 		http, (struct http_request){
 			      .method = "POST", .path = path, .body = text, .timeout_s = MAKE_TIMEOUT_S });
 
-	sodium_memzero(text, strlen(text)); /* overwritten, because the text may have keys */
+	sodium_memzero(text, strlen(text)); /* overwritten, because the text may contain keys */
 	if (!reply.status && reply.code == 409)
 		return error_set(err, STATUS_ALREADY_EXISTS, NULL, "%s", reply.text);
 	return reply.status || reply.code >= 300 ? reply_failure(&reply, err) : STATUS_OK;
@@ -189,8 +189,9 @@ static enum status keys_check(struct http *http, struct error *err)
 			 "one has ended");
 }
 
-/* Makes the secret and the config with the keys, unless both exist with keys that belong together; otherwise both are made
- * anew. If the service exists (@has_service), agents use the old keys, and that is FAILED_PRECONDITION. */
+/* Makes the secret and the config with the keys, unless both exist and their keys belong together. If only one exists,
+ * or their keys do not belong together, both are made anew. FAILED_PRECONDITION: they cannot be made, because the
+ * service exists (@has_service) and its agents use the old keys. */
 static enum status keys_make(struct http *http, const struct swarm_making *making, bool has_service,
 			     struct error *err)
 {
@@ -332,7 +333,7 @@ enum status swarm_service_image(struct http *http, char **ret_image, struct erro
 
 /* ---- removal ---- */
 
-/* Removes an object, and repeats it until @until_us: a manager refuses while tasks use the object. */
+/* Removes an object. A manager refuses while tasks use the object, so this is tried again until @until_us. */
 static enum status object_remove_patiently(struct http *http, enum kind kind, int64_t until_us, struct error *err)
 {
 	for (;;) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* scheduler/engine/swarm_service.h: makes the agents of a swarm (swarm_agents.h) and removes them, by a manager's engine. Each
- * call may be repeated: it goes on where one before it has ended.
+/* scheduler/engine/swarm_service.h: makes the agents of a swarm (swarm_agents.h) and removes them, through a
+ * manager's engine. Each call may be repeated: it continues where an earlier one has stopped.
  *
  * Choice: the overlay is internal and not attachable. Its only members are tasks of services, which managers make; it
  * cannot be reached from the nodes themselves, and they cannot be reached from it.

@@ -80,7 +80,8 @@ static pcre2_code *pattern_compile(const char *pattern)
 			     &offset, NULL);
 }
 
-/* Adds a page for the rule; on success, takes ownership of @rule. */
+/* Adds the rule to the registry as a page: the rule with its compiled pattern and its counts. On success, takes
+ * ownership of @rule. */
 static enum status page_add(struct fault_registry *registry, struct fault_rule *rule, uint64_t injections,
 			    uint64_t draws, struct error *err)
 {

@@ -269,7 +269,7 @@ static void injection_append(struct scheduler *scheduler, struct job_run *run,
 			     const struct fault_context *context, const struct fault_order *order)
 {
 	const struct clock *clock = scheduler->reconciler.clock;
-	const int64_t mono_us = clock_mono_us(clock); /* before the wall clock: see step_clock_move() */
+	const int64_t mono_us = clock_mono_us(clock); /* read before the wall clock: see step_clock_move() */
 
 	run->injections = memory_resize(run->injections, run->injection_count + 1, sizeof(*run->injections));
 	run->injections[run->injection_count++] = (struct fault_injection){
@@ -299,7 +299,7 @@ static void context_look(struct scheduler *scheduler, struct job_run *run,
 		look_again(run, clock_mono_us(scheduler->reconciler.clock) + wait_us);
 }
 
-/* The display name of a trial's tuning job. Both are unfinished, or neither is. */
+/* The display name of a trial's tuning job, which is unfinished as long as the trial is. */
 static const char *owner_display_name(struct scheduler *scheduler, const struct job_run *run)
 {
 	const struct job_run *owner = run->row->parent ? scheduler_find(scheduler, run->row->parent) : NULL;
@@ -439,7 +439,7 @@ void faults_on_commit(struct scheduler *scheduler, struct job_run *run, bool sto
 static void injection_resume(const struct clock *clock, struct job_run *run,
 			     struct fault_injection *injection)
 {
-	const int64_t mono_us = clock_mono_us(clock); /* before the wall clock: see step_clock_move() */
+	const int64_t mono_us = clock_mono_us(clock); /* read before the wall clock: see step_clock_move() */
 
 	if (injection->kind <= FAULT_UNSPECIFIED || injection->kind >= FAULT_KIND_COUNT)
 		return;

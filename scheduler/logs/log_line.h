@@ -5,8 +5,8 @@
  * A line of stdout is INFO, of stderr ERROR, with its text unchanged: terminal escapes stay; NULs and bytes that are
  * not UTF-8 are replaced. A line that is a JSON object can set more: severity, time, insertId, labels and other members
  * of the entry are taken from it (log_fields.h). The rest is the jsonPayload, or the textPayload if it is only a
- * message. An object that is broken, too large or too deep stays text. Programs on Vertex AI have no textPayload:
- * log_line_wrap(). Pure. Source: the agent of the service's machines,
+ * message. An object that is broken, too large or too deep stays text. Entries of programs on Vertex AI never have a
+ * textPayload: log_line_wrap() turns it into a jsonPayload. Pure. Source: the agent of the service's machines,
  * github.com/GoogleCloudPlatform/fluent-plugin-google-cloud */
 #include <stdbool.h>
 #include <stddef.h>

@@ -19,8 +19,8 @@ struct log_stream {
 	char *project;
 	char task_name[REPLICA_NAME_MAX];
 	bool wraps_lines;
-	unsigned newest; /* the last attempt of which a replica was opened */
-	/* For the container of an attempt and a restart: */
+	unsigned newest; /* the highest attempt for which the replica was opened */
+	/* The container (by attempt and restart) with the last line that was offered, and the position of that line: */
 	unsigned attempt, restart;
 	struct log_position offered;
 	struct log_stream *next;
@@ -33,7 +33,7 @@ struct log_pump {
 	const struct clock *clock;
 	pthread_mutex_t mutex;
 	struct log_stream *buckets[BUCKETS];
-	struct log_line line; /* the engine's thread's */
+	struct log_line line; /* used only by the engine's thread */
 };
 
 static size_t bucket_of(const struct replica_key *key)

@@ -28,8 +28,8 @@ void log_pump_close(struct log_pump *pump, int64_t job);
 /* Moves @position to the last line of the replica's container that was offered to the store. @position comes from the
  * store, which may be behind. */
 void log_pump_offered(struct log_pump *pump, const struct replica_key *key, struct log_position *position);
-/* Offers one line to the store. False: there is no room now, see log_on_room(). Dropped are lines of an unknown replica, and of
- * an attempt before the last one that was opened: its container ran on where a node was lost, and is heard of again when the
- * node is back.
+/* Offers one line to the store. False: there is no room now, see log_on_room(). Lines of an unknown replica are
+ * dropped, and so are lines of an attempt before the last one that was opened: they come from a container that kept
+ * running on a lost node, after that node is back.
  * Thread: the engine's. */
 bool log_pump_line(struct log_pump *pump, const struct replica_line *line);

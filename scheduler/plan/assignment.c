@@ -148,7 +148,7 @@ static enum status pools_read(const json_t *object, struct assignment *assignmen
 	return rc;
 }
 
-/* Absent: none was taken over. */
+/* If the members are absent, no network was taken over. */
 static enum status network_read(const json_t *object, struct assignment *assignment, struct error *err)
 {
 	const int64_t turn = json_int_at(object, "network_turn", 0);

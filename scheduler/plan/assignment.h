@@ -38,8 +38,9 @@ struct assignment {
 	 * job_network_of_attempt(). */
 	int64_t network;
 	unsigned network_turn;
-	/* Deviations (deviation.h) by the assignment: fitted sizes, pretended or shared GPUs. Fields are named as in the
-	 * plan ("pools.worker.machine_type", "pools.worker.accelerator_count"); each API family translates them. */
+	/* Deviations (deviation.h) that the assignment causes: fitted sizes, pretended or shared GPUs. Fields are named
+	 * as in the plan ("pools.worker.machine_type", "pools.worker.accelerator_count"); each API family translates
+	 * them. */
 	json_t *deviations;
 };
 

@@ -10,10 +10,10 @@
 #include <stdbool.h>
 
 enum deviation_kind {
-	DONE_OTHERWISE,    /* it has another effect here: "DONE_OTHERWISE" */
-	WITHOUT_EFFECT,    /* it has none here: "WITHOUT_EFFECT" */
-	REFUSED_BY_CLOUD,  /* the cloud would refuse it: "REFUSED_BY_CLOUD" */
-	IN_DOUBT_IN_CLOUD, /* it may fail in the cloud, which cannot be checked here: "IN_DOUBT_IN_CLOUD" */
+	DONE_OTHERWISE,    /* what the job asks for has another effect here: "DONE_OTHERWISE" */
+	WITHOUT_EFFECT,    /* what the job asks for has no effect here: "WITHOUT_EFFECT" */
+	REFUSED_BY_CLOUD,  /* the cloud would refuse what the job asks for: "REFUSED_BY_CLOUD" */
+	IN_DOUBT_IN_CLOUD, /* the job may fail in the cloud, which cannot be checked here: "IN_DOUBT_IN_CLOUD" */
 };
 
 /* Adds a deviation. If there is one with the same code and field, nothing is added; if there is one with the same code

@@ -22,8 +22,8 @@ static const char *pool_key(const struct plan *plan, enum role role)
 	return !is_distributed(plan) && plan->uses_chief ? "chief" : dialect_aiplatform.pools[role];
 }
 
-/* The job's text (plan->input), in which the characters that the service escapes for HTML are escaped. They occur only
- * inside of strings, and a text that was escaped before has none left. */
+/* The job's text (plan->input) with those characters escaped that the service escapes for HTML. In JSON these
+ * characters occur only inside strings, and a text that is escaped already has none of them. */
 static char *job_text(const struct plan *plan)
 {
 	struct text text AUTO_TEXT = { 0 };

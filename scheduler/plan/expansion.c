@@ -19,7 +19,8 @@ static bool variable_find(const json_t *environment, const char *name, size_t le
 }
 
 /* Appends the expansion of the dollar sign at @at; returns the end of the text that it replaces. @last: the word's last
- * closing bracket (NULL: none). It spares a word of many "$(" without an end a search from each of them. */
+ * closing bracket (NULL: none). Without it, a word with many "$(" and no ")" would be searched to its end for each of
+ * them. */
 static const char *dollar_expand(const char *at, const char *last, const json_t *environment,
 				 struct text *ret_text)
 {

@@ -90,7 +90,7 @@ bool fleet_keep(struct fleet *fleet, const struct plan *plan, enum shortage shor
 DEFINE_AUTO(nodes, unsigned *, free)
 
 /* Finds room for every replica of @plan at once, or for none, on the fewest nodes (packing.h). Outcomes are those of
- * placement_find(); with a single node also in the details. With several nodes:
+ * placement_find(). With a single node it does exactly the same as placement_find(). With several nodes:
  *   - a job is on one node as a whole if it fits there or the fleet does not span its nodes;
  *   - limits are those of the smallest node that the job gets, so that replicas of a pool are alike;
  *   - with FIT_HOST a job takes free room if it can, and otherwise the nodes that are used least; with FIT_CLOUD no node

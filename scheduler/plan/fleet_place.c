@@ -312,7 +312,7 @@ static enum status place_on_some(const struct fleet *fleet, const struct plan *p
 	const struct placer placer = { .fit = fleet_fit, .place = seek, .arg = &request };
 	struct room total = fleet->total;
 
-	if (fleet->has_unknown) { /* without limits that come from the nodes' sizes */
+	if (fleet->has_unknown) { /* some sizes are unknown: the sum of the sizes limits nothing */
 		total.capacity.host.device_count = UINT_MAX;
 		total.capacity.host.cpus = 0;
 		total.capacity.host.memory_bytes = 0;

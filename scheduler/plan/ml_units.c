@@ -12,9 +12,9 @@ static const double dollars_per_unit = 0.49;
  * legacy types with accelerators are listed at the price of an N1 machine of their size and that of the
  * accelerators, and each scale tier at the sum of its machines.
  *
- * Listed are the legacy types, n1-standard and n1-highmem-2. Derived: n1-highcpu from the legacy types and the
- * tiers that are made of it. Not checked against a page: the other families, at Compute Engine's own prices in
- * us-central1, which those of the N1 machines are too. */
+ * Listed are the legacy types, n1-standard and n1-highmem-2. The price of n1-highcpu is derived from the legacy types
+ * and the tiers that are made of it. The prices of the other families are not checked against a page: they are Compute
+ * Engine's own in us-central1, as the listed prices of N1 machines are. */
 static const struct {
 	const char *beginning;
 	double vcpu, gib; /* dollars */
@@ -30,8 +30,8 @@ static const struct {
 };
 
 /* The price of one card, or of one core of a TPU, for an hour. Derived: K80, P100 and V100 from the legacy types, TPU_V2
- * from BASIC_TPU, which has a TPU of eight cores. Not checked against a page: the others, at what Compute Engine and
- * Cloud TPU asked. */
+ * from BASIC_TPU, which has a TPU of eight cores. The others are not checked against a page: they are the prices of
+ * Compute Engine and Cloud TPU. */
 static const struct {
 	const char *type;
 	double price; /* dollars */

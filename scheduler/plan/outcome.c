@@ -23,8 +23,8 @@ static bool exit_is_transient(int code)
 	       code == SIGNAL_BASE + SIGSEGV;
 }
 
-/* Appends the exit status: "1", or "9(SIGKILL)" for an end by a signal. Exit codes of crashes count as signals too: the
- * kernel sends these signals, and no engine reports them. */
+/* Appends the exit status: "1", or "9(SIGKILL)" for an end by a signal. The exit codes of SIGABRT and SIGSEGV always
+ * count as signals: these signals do not come through the engine, so of_itself does not exclude them. */
 static void status_append(struct text *text, const struct plan *plan, const struct replica_outcome *outcome)
 {
 	const int code = outcome->exit_code;

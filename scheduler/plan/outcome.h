@@ -60,7 +60,7 @@ struct job_outcome job_outcome_of(const struct plan *plan, const struct replica_
 bool end_is_bad(enum replica_end end, int exit_code);
 
 /* The whole errorMessage of a failed job: the sentences, the end of the replica's stderr (its last twenty lines, at
- * most 16 KiB, and the beginning of the last traceback if that is further up), and where to look further: what
- * comes before that is *ret_reason_bytes long. The caller frees. */
+ * most 16 KiB, and the beginning of the last traceback if that is further up), and a sentence that says where to
+ * look further. *ret_reason_bytes: the length of everything before that sentence. The caller frees. */
 char *error_message_text(const char *sentences, const char *stderr_tail, const char *project_number,
 			 const char *job_id, size_t *ret_reason_bytes);

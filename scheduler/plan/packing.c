@@ -249,10 +249,10 @@ static unsigned bins_least(const struct work *work)
 
 /* ---- the greedy choice ---- */
 
-/* How many of the replicas that are still to be placed a bin would take. */
+/* What one bin would take of the replicas that are still to be placed. */
 struct fill {
 	unsigned counts[PACK_SHAPES];
-	int64_t value; /* the part of the job */
+	int64_t value; /* the sum of the weights of these replicas */
 	int64_t rest[PACK_DIMENSIONS];
 };
 
@@ -547,7 +547,7 @@ static enum pack_outcome pack_within(struct work *work)
 		return PACK_NONE;
 	slots_sort(work);
 	outcome = pack_greedily(work) ? PACK_FITS : PACK_UNDECIDED;
-	if (work->packing->whole) /* a node that takes the whole job is the first that is chosen */
+	if (work->packing->whole) /* if some bin can take the whole job, the greedy choice has taken it first */
 		return outcome == PACK_FITS && work->opened == 1 ? PACK_FITS : PACK_NONE;
 	if (work->total > PACK_SEARCHED || (outcome == PACK_FITS && work->opened == 1))
 		return outcome;

@@ -49,11 +49,11 @@ enum pack_outcome {
 /* How much of @dimension a replica of the shape takes of the node. */
 int64_t pack_size(const struct packing *packing, const struct pack_bin *bin, unsigned shape, int dimension);
 
-/* Puts each replica of each shape on one node, or none at all. The job gets the fewest nodes: proven for up to
- * PACK_SEARCHED replicas within PACK_STEPS steps of a search, and otherwise those of a greedy choice. Nodes that the job
- * fills up go before others, so that large room stays in one piece. An overcommitted job is spread instead: each replica
- * goes where the largest share in use is then the lowest, or all of them with @packing->whole.
- * @ret_bins  an index for each replica: those of shape 0, of shape 1 …; as many as all counts; set for the first two
- *            outcomes */
+/* Puts each replica of each shape on one node, or none at all. The nodes are chosen greedily; for up to PACK_SEARCHED
+ * replicas, a search of at most PACK_STEPS steps then looks for fewer nodes. Nodes that the job fills up are preferred,
+ * so that large room stays in one piece. An overcommitted job is spread instead: each replica goes to the node where
+ * the largest share in use is then the lowest; with @packing->whole, all replicas go to one such node.
+ * @ret_bins  the index of a bin for each replica: first those of shape 0, then those of shape 1, and so on. Set for the
+ *            first two outcomes */
 enum pack_outcome pack(const struct packing *packing, unsigned *ret_bins);
 enum { PACK_SEARCHED = 64, PACK_STEPS = 20000 };

@@ -12,8 +12,8 @@
 #include "daemon/base/error.h"
 #include "daemon/base/replica.h"
 
-/* The name of a role as in the ml dialect: "master", "worker", "ps", "evaluator". role_parse(): false: @name is
- * none. */
+/* The name of a role as in the ml dialect: "master", "worker", "ps", "evaluator". role_parse() returns false if
+ * @name is no role's name. */
 const char *role_name(enum role role);
 bool role_parse(const char *name, enum role *ret_role);
 

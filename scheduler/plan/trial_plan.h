@@ -23,9 +23,9 @@ void parameter_value_write(struct text *text, const struct parameter *parameter,
  * Choice: one directory per trial, because Google's samples write checkpoints directly into it. */
 void trial_job_dir_write(struct text *text, const char *job_dir, unsigned number);
 
-/* The plan of trial @number, the caller's: the job's plan with a cluster and a job directory of its own, and with one
- * --NAME=VALUE for each active parameter after the client's arguments. @values: one for each of the study's
- * parameters. */
+/* Makes the plan of trial @number, which the caller frees: the job's plan with a cluster and a job directory of its
+ * own, and with one --NAME=VALUE for each active parameter after the client's arguments. @values: one for each of the
+ * study's parameters. */
 struct plan *trial_plan_make(const struct plan *job, const struct study *study, unsigned number,
 			     const double *values);
 

@@ -32,8 +32,8 @@ void earlier_trials_deinit(struct earlier_trials *earlier);
 enum status earlier_trials_read(struct store *store, const struct plan *plan, const struct study *study,
 				struct earlier_trials *ret_earlier, struct error *err);
 
-/* Whether trials of @from can be used for @to: it has parameters of the same names and types, and the same first metric
- * with the same goal. Otherwise *err names what differs. */
+/* Whether trials of @from can be used for @to: both studies have parameters of the same names and types, and the same
+ * first metric with the same goal. Otherwise *err names what differs. */
 enum status study_continues(const struct study *from, const struct study *to, struct error *err);
 /* Converts the values of a trial of @from to those of @to, which continues it. False: a category does not exist any
  * more. */

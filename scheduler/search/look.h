@@ -65,7 +65,7 @@ struct look {
 	int64_t next_us;    /* monotonic: when time alone may require a step; 0: never */
 };
 
-/* Sets @look's members all and trials. Only for looks that need them, because it is slow with many trials. */
+/* Sets look->all and look->trials. Only for looks that need them, because it is slow with many trials. */
 enum status look_fill(struct look *look, struct error *err);
 /* Ends the look without a decision, because of an error. */
 void look_fail(struct look *look, const char *event, struct error *err);

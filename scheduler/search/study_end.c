@@ -21,7 +21,7 @@ void study_begin(struct tuner *tuner, const struct decision_context *context, in
 	tuner->begun_us = past_us(context, created_us);
 }
 
-/* When the best trial ended. It may count as ended before its containers are gone: then it did now. */
+/* When the best trial ended; the present time if it counts as ended although its containers are not gone yet. */
 static int64_t best_ended_us(struct look *look, size_t index)
 {
 	const struct stored_trial *stored = &look->list.trials[index];
@@ -34,7 +34,8 @@ static int64_t best_ended_us(struct look *look, size_t index)
 	return acts->best_us;
 }
 
-/* Rules of progress are for one metric only, as the service has them. */
+/* Sets the members that depend on the trials. As in the service, rules about the best trial apply only to studies with
+ * one metric. */
 static void progress_fill(struct look *look, struct study_progress *progress)
 {
 	const struct trial *best = study_best(look->study, look->trials, look->list.count);

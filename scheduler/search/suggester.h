@@ -30,7 +30,7 @@ struct suggestion {
 	unsigned first,
 		known; /* for the caller: the number of the first of the job's own trials, and how many had ended */
 
-	enum status status; /* the answer: an error, or */
+	enum status status; /* the answer: OK, or the error in @err */
 	struct error err;
 	double **values; /* @wanted arrays, of which the first @count are set */
 	size_t count;

@@ -14,7 +14,7 @@ struct tuner;
 /* Loads the stored curves, for the first look. */
 enum status curves_load(struct tuner *tuner, const struct reconciler *reconciler, const struct job_run *run,
 			struct error *err);
-/* Returns the reports of a trial, made empty if there are none yet. */
+/* Returns the reports of a trial; makes an empty struct if there are none yet. */
 struct trial_metrics *curve_of(struct look *look, const struct stored_trial *stored);
 /* To be called when the trial has ended and its curve is stored: keeps only what other trials are compared with. */
 void curve_finish(struct tuner *tuner, const struct reconciler *reconciler, unsigned number, int64_t run);

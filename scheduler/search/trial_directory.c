@@ -35,8 +35,8 @@ static bool directory_present(const char *path, mode_t mode)
 }
 
 /* Gives the directory a default access list, so that everything made below it can be removed by the daemon. Programs
- * mostly run as root, the daemon need not; without the list their umask would count, and only root could remove their
- * directories. On a file system without access lists this has no effect.
+ * mostly run as root, and the daemon perhaps as another user; without the list the programs' umask would apply, and
+ * only root could remove the directories that they make. On a file system without access lists this has no effect.
  * Source: acl(5), "OBJECT CREATION AND DEFAULT ACLs"; linux/posix_acl_xattr.h for the form (read 2026-11-22) */
 static void directory_open_below(const char *path)
 {

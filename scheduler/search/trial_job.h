@@ -7,6 +7,6 @@ struct study;
 
 /* Makes trial @number of the tuning job @owner with this plan and study. For a KIND_TUNING it is a resource of its own,
  * with a random id; for any other kind it is hidden from clients: its id contains a point, which clients' ids may not.
- * Returns it as job_insert() takes it, with parent and trial; job_deinit(). */
+ * The result has what job_insert() needs, and parent and trial; the caller calls job_deinit(). */
 struct job trial_job_make(const struct job *owner, const struct plan *plan, const struct study *study,
 			  unsigned number, const double *values);

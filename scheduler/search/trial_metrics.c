@@ -29,7 +29,7 @@ struct trial_metrics {
 	const struct study *study;
 	struct measurements of_file, of_events;
 	struct trial_events *events; /* NULL: none are looked for */
-	char *unread_dir;            /* a directory with perhaps event files, which cannot be read */
+	char *unread_dir;            /* may have event files, but this daemon cannot read it; NULL: none */
 	bool changed;                /* since trial_metrics_stored() */
 };
 

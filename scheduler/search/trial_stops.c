@@ -14,7 +14,7 @@ static void trial_end_early(struct look *look, const struct stored_trial *stored
 	notes_say(&act->says, SEVERITY_INFO, "Trial %u is stopped early: %s.", stored->number, why);
 }
 
-/* Sets the trial's curve, if it is running, or completed and so one that running trials are compared with. */
+/* Sets the trial's curve if the trial is running, or is completed, so that running trials are compared with it. */
 static void curve_fill(struct look *look, size_t index)
 {
 	const struct stored_trial *stored = &look->list.trials[index];

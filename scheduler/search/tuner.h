@@ -15,13 +15,13 @@
  *   no trial left, and none to come   SUCCEEDED
  *   the tuning job has its outcome    running trials are cancelled; then the job ends like any other
  *
- * So it is QUEUED as long as its trials wait for room, and its maxWaitTime limits that wait. Positions of trials: queue.c.
- * Each step follows from stored data, so after a crash at any point the step is only repeated; a suggestion that was not
- * stored is computed again, with the same result. Thread: the scheduler's.
+ * So it is QUEUED as long as its trials wait for room, and its maxWaitTime limits that wait. queue.c
+ * orders the waiting trials. Each step follows from stored data, so after a crash at any point the step is only
+ * repeated; a suggestion that was not stored is computed again, with the same result. Thread: the scheduler's.
  *
  * Choice: without maxFailedTrials a job fails when its first finished trial has failed, or when more than half of
- * maxTrials have (and more than one). A trial with a cancelled job, by a client or by its time limit, has no
- * result, but has not failed. Source: https://cloud.google.com/ai-platform/training/docs/hyperparameter-tuning-overview */
+ * maxTrials have (and more than one). A trial that was cancelled, by a client or by a time limit, has no result, but
+ * has not failed. Source: https://cloud.google.com/ai-platform/training/docs/hyperparameter-tuning-overview */
 #include "scheduler/decision.h"
 
 struct scheduler;

@@ -52,8 +52,9 @@ static void first_failure_write(struct text *text, const struct look *look, size
 	text_putc(text, '.');
 }
 
-/* Source: https://github.com/tensorflow/models/issues/9658, with its spaces as they are there.
- * Choice: the end of the second sentence where the client gave no limit. */
+/* Appends the service's message, including its missing space before "The last trial".
+ * Source: https://github.com/tensorflow/models/issues/9658
+ * Choice: "are too many." if the client gave no limit. */
 static void many_failures_write(struct text *text, const struct look *look, size_t index)
 {
 	const unsigned limit = look->run->plan->failed_trial_count, number = look->list.trials[index].number;

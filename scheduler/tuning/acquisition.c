@@ -58,7 +58,7 @@ static double mixed_ucb(const struct acquisition *acquisition, const struct pred
 			mixture_value(acquisition, acquisition->mixtures + i * metrics, values, &bound);
 
 		sum += fmax(value, acquisition->mixture_best[i]);
-		/* The derivative of mixture_value(), a power, by its base. */
+		/* The derivative of mixture_value(), which is a power, with respect to values[bound]. */
 		if (slope && value > acquisition->mixture_best[i])
 			slope->by_mean[bound] += (double)metrics * value /
 						 (values[bound] - acquisition->reference[bound]) / MIXTURES;
@@ -68,7 +68,8 @@ static double mixed_ucb(const struct acquisition *acquisition, const struct pred
 	return sum / MIXTURES;
 }
 
-/* How far the optimistic values lie below what exploration asks for, on average; never above 0. @slope may be NULL. */
+/* The mean over all metrics of an optimistic value (mean + threshold_weight * deviation) minus the threshold for
+ * exploration. A metric above its threshold counts as 0, so the result is 0 or negative. @slope may be NULL. */
 static double shortfall(const struct acquisition *acquisition, const struct prediction *prediction,
 			struct slope *slope)
 {

@@ -35,10 +35,11 @@ void acquisition_deinit(struct acquisition *acquisition);
 
 /* How promising a point with @prediction is; always a number. */
 double acquisition_value(const struct acquisition *acquisition, const struct prediction *prediction);
-/* The derivatives of acquisition_value() by the prediction, for model_predict_sloped(). @arg: a struct acquisition. */
+/* The derivatives of acquisition_value() with respect to the prediction, for model_predict_sloped(). @arg: a struct
+ * acquisition. */
 struct slope acquisition_slope(void *arg, const struct prediction *prediction);
 /* As acquisition_value() inside the trust region; outside of it less than every value inside. */
 double acquisition_score(const struct acquisition *acquisition, const double *point,
 			 const struct prediction *prediction);
-/* The distance to the nearest known point, *ret_nearest; INFINITY if there is none. */
+/* The distance to the nearest known point; INFINITY if there is none. *ret_nearest: the index of that point. */
 double acquisition_reach(const struct acquisition *acquisition, const double *point, size_t *ret_nearest);

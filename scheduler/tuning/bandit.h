@@ -29,7 +29,8 @@ struct tried {
 	void *arg;
 };
 
-/* Finds the most promising point, rounded to possible values. @tried: points not to be suggested again; if it contains
- * NULL, every point may be. *ret_found false: every examined point was tried before. Errors: those of model_init(). */
+/* Finds the most promising point, rounded to possible values. @tried: points not to be suggested again; if
+ * tried->contains is NULL, every point may be suggested. *ret_found false: every examined point was tried before.
+ * Errors: those of model_init(). */
 enum status bandit_suggest(const struct bandit *bandit, struct draw *draw, const struct tried *tried,
 			   double *ret_features, bool *ret_found, struct error *err);

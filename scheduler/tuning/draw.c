@@ -53,7 +53,7 @@ size_t draw_index(struct draw *draw, size_t count)
 	return index < count ? index : count - 1;
 }
 
-/* Box and Muller's; the second of the pair is not kept, so that a draw has no hidden state. */
+/* The Box-Muller transform. The second number of the pair is not kept, so that a draw has no hidden state. */
 double draw_normal(struct draw *draw)
 {
 	double radius = sqrt(-2 * log(1 - draw_uniform(draw)));

@@ -81,7 +81,7 @@ static const struct element {
 	{ 19, 13, WIRE_VARINT, 2, half_of },     /* DT_HALF, half_val */
 };
 
-/* The fields of a tensor, in any order, so the type is checked last. */
+/* Fields of a tensor. They are collected first, because they come in any order; then the type is checked. */
 struct tensor {
 	uint64_t type;
 	struct wire content;

@@ -78,7 +78,7 @@ static enum status header_end(struct event_file *file)
 	return STATUS_OK;
 }
 
-/* Whether the record is the version of an event file; one that is too long to be read is not. */
+/* Whether the record has the version of an event file. False if the record is too long to be read. */
 static bool names_version(const struct event_file *file)
 {
 	return file->data_bytes <= EVENT_BYTES_MAX &&

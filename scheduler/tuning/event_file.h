@@ -36,10 +36,10 @@ struct event_file {
 	/* The record that is being read. */
 	enum event_file_part part;
 	uint64_t part_bytes;              /* bytes read of the part */
-	uint64_t data_bytes;              /* the length it announced */
+	uint64_t data_bytes;              /* length of the data, from the header */
 	uint32_t crc;                     /* checksum of the data so far */
 	uint8_t edge[EVENT_HEADER_BYTES]; /* the header, or the footer */
-	struct text data;                 /* unless it is too long */
+	struct text data;                 /* the data; empty if it is too long */
 };
 
 /* Begins to read a file. @offset: 0, or whole_bytes of an earlier reader of this file. */

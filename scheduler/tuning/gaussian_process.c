@@ -164,7 +164,8 @@ static bool factorize(struct fit *fit, double signal, double noise)
 	return false;
 }
 
-/* K^-1 (times the number of metrics) less the outer products of the weights, pair by pair; its trace. */
+/* Makes the matrix (number of metrics) * K^-1 - sum over the metrics of w * w^T, with the vector w of the metric's
+ * weights. Stores its elements below the diagonal, one for each pair of points, in fit->pull; returns its trace. */
 static double pull_fill(struct fit *fit)
 {
 	const size_t metrics = fit->evidence->metric_count;
@@ -362,7 +363,8 @@ void kernel_fit(const struct evidence *evidence, struct draw *draw, struct kerne
 
 /* ---- the model ---- */
 
-/* The likeness of two points at the squared distance @distance. *ret_slope: its derivative by that distance. */
+/* The likeness of two points at the squared distance @distance. *ret_slope: the derivative with respect
+ * to @distance. */
 static double likeness(double distance, double *ret_slope)
 {
 	const double q = SQRT5 * sqrt(distance > 0 ? distance : 0);
@@ -534,7 +536,7 @@ static void solve_by_inverse(const struct model *model, const double *inverse, c
 	}
 }
 
-/* The derivative of the weighed means by the covariance to completed point @index. */
+/* The derivative of the weighted means with respect to the covariance with completed point @index. */
 static double means_slope(const struct model *model, const struct slope *slope, size_t index)
 {
 	double sum = 0;

@@ -26,10 +26,10 @@ struct kernel {
 	double inverse[PARAMETERS_MAX]; /* the inverse squared length scales; 0 for a feature that never changes */
 };
 
-/* Finds the most likely kernel for the trials; there is one for any numbers. */
+/* Finds the most likely kernel for the trials. Does not fail, whatever the numbers are. */
 void kernel_fit(const struct evidence *evidence, struct draw *draw, struct kernel *ret_kernel);
-/* The loss that is minimised, and its derivatives by the logarithms of signal, noise and squared length scales
- * (space->count + 2 of them); for tests. INFINITY if it cannot be computed. */
+/* The loss that is minimised, and its derivatives with respect to the logarithms of signal, noise and squared length
+ * scales (space->count + 2 of them); for tests. INFINITY if it cannot be computed. */
 double kernel_loss(const struct evidence *evidence, const struct kernel *kernel, double *ret_gradient);
 
 /* A fitted model, ready to predict. */
@@ -64,9 +64,9 @@ void model_predict(const struct model *model, const double *points, double *room
 		   struct prediction ret_predictions[MODEL_BLOCK]);
 size_t model_room(const struct model *model);
 
-/* One point, with the derivative of
+/* Weights for model_predict_sloped(), which predicts one point and computes the derivatives of
  *     sum of by_mean[m] * mean[m] + by_deviation * deviation + by_all_deviation * all_deviation
- * by each feature, for weights that the caller chooses after it saw the prediction. */
+ * with respect to each feature. The callback @weigh returns the weights for a prediction. */
 struct slope {
 	double by_mean[METRICS_MAX], by_deviation, by_all_deviation;
 };

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Vector types of the compiler: sums are vectorised without a permission to reorder all arithmetic. */
+/* A vector type of the compiler. With it, sums are vectorised without a compiler option that permits reordering all
+ * arithmetic. */
 typedef double lanes __attribute__((vector_size(32), aligned(8), may_alias));
 enum { LANES = 4, PAIR = 2 * LANES };
 

@@ -2,10 +2,10 @@
 #pragma once
 /* scheduler/tuning/measurements.h: all reports of one trial, in bounded memory.
  *
- * Choice: up to a thousand reports are kept as they are. Of more, every second is kept, of twice as many every fourth,
- * and so on, counted from the first; and always the best one, the last one, and the last one with a value of the first
- * metric, so the final and the best result are never lost. The selection depends on the reports alone, also if they are
- * stored as text and read back in between. Pure. Thread: any, one at a time. */
+ * Choice: up to a thousand reports, all are kept. Above that only every second one is kept, above two thousand every
+ * fourth, and so on, counted from the first. The best one, the last one, and the last one with a value of the first
+ * metric are always kept, so the final and the best result are never lost. The selection depends on the reports alone,
+ * even if they are stored as text and read back in between. Pure. Thread: any, one at a time. */
 #include <jansson.h>
 
 #include "daemon/base/error.h"
@@ -29,9 +29,11 @@ void measurements_init(struct measurements *measurements, const struct study *st
 void measurements_deinit(struct measurements *measurements);
 #define AUTO_MEASUREMENTS __attribute__((cleanup(measurements_deinit)))
 
-/* A report of the last step completes it if possible. A report of an earlier step is dropped. */
+/* Adds a report. If it has the step of the last report, and no metric in common with it, both become one. A report of
+ * an earlier step is dropped. */
 void measurements_add(struct measurements *measurements, const struct measurement *next);
 
-/* JSON for the store, and back, into initialized ones. INVALID_ARGUMENT: not such JSON. */
+/* Converts to JSON for the store; and back, into initialized @measurements. INVALID_ARGUMENT: @value is not such
+ * JSON. */
 json_t *measurements_to_json(const struct measurements *measurements);
 enum status measurements_from_json(const json_t *value, struct measurements *measurements, struct error *err);

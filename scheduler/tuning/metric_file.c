@@ -12,8 +12,8 @@
 
 /* ---- reports that were read before ---- */
 
-/* Orders reports by step, then time: clocks may be set back, and reports of earlier steps are not kept anyway
- * (measurements_add()). */
+/* Orders reports by step, then time. The step comes first, because clocks may be set back, and because reports of
+ * earlier steps are not kept anyway (measurements_add()). */
 static int known_compare(const struct metric_known *a, const struct metric_known *b)
 {
 	if (a->step != b->step)

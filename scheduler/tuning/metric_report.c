@@ -123,8 +123,8 @@ static bool has_values(const struct metric_report *report, const struct measurem
 	return false;
 }
 
-/* Whether the report was read before the restart, by step, then time: clocks may be set back while a trial runs, and
- * reports of earlier steps do not count anyway (measurements_add()). */
+/* Whether the report was read before the restart, compared by step, then time. The step comes first, because clocks may
+ * be set back while a trial runs, and because reports of earlier steps do not count anyway (measurements_add()). */
 static bool was_taken_before(const struct metric_report *report, const struct measurement *measurement)
 {
 	return measurement->step < report->known_step ||

@@ -34,7 +34,7 @@ struct metric_report {
 	size_t tag_count;
 	bool has_more_tags;
 
-	/* Reports up to this step, and of this step up to this time, were read before the restart. */
+	/* Before the restart all reports of earlier steps were read, and those of this step up to this time. */
 	int64_t known_step;
 	double known_elapsed_s;
 };

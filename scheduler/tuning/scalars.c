@@ -60,8 +60,8 @@ static struct scalar_curve *curve_find(struct scalars *scalars, const char *tag,
 	return curve;
 }
 
-/* Drops the points at @step or later, because the program started again before them. whole_count is then known only from
- * the kept points. */
+/* If the curve has points after @step, the program has started again: drops the points at @step or later, and estimates
+ * whole_count from the kept points. */
 static void curve_go_back(struct scalar_curve *curve, int64_t step)
 {
 	if (!curve->point_count || curve->points[curve->point_count - 1].step <= step)

@@ -366,14 +366,15 @@ bool space_points_equal(const struct space *space, const double *a, const double
 	return true;
 }
 
-/* A grid is counted with the first parameter fastest: its last parameter is the most significant digit, and those
- * before it, their parents among them, follow. Inactive parameters stay at their first choice, so that each point comes
- * once: a child at another choice asks its parent to be active with one of the child's values. Digits that no choice
- * of the ones below them could make up for are never taken, so that the next point is found without a search. */
+/* Counts through the points of a grid. The parameters are the digits: the first one varies fastest, the last one is the
+ * most significant. Parents are less significant than their children. Inactive parameters stay at their first choice,
+ * so that each point comes once: if a child has another choice, its parent must be active and have a value that
+ * activates the child. A digit skips choices that no choices of the less significant digits would allow, so the next
+ * point is found without a search. */
 struct counter {
 	const struct space *space;
 	size_t choices[PARAMETERS_MAX];
-	bool needed[PARAMETERS_MAX]; /* must be active, whatever comes before it */
+	bool needed[PARAMETERS_MAX]; /* must be active, because of its choice or a descendant's */
 };
 
 static bool child_takes(const struct parameter *child, double value)

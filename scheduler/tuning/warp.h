@@ -5,7 +5,7 @@
  * Bad outliers are pulled in, differences among the best are widened, failures lie clearly below every success, and the
  * expected label is 0. Only order and ratios count. Pure.
  * Source: https://github.com/google/vizier (output warpers); failures lie less deep here, because with the published
- * depth the model fitted its length scales to that step. */
+ * depth the model fitted its length scales to the step between successes and failures. */
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -245,7 +245,8 @@ static bool json_holds(const char *type, sqlite3_value *given, enum filter_opera
 		       const char * literal)
 {
 	const bool is_real = sqlite3_value_type(given) == SQLITE_FLOAT;
-	const double real = is_real ? sqlite3_value_double(given) : 0; /* its text has fewer digits */
+	/* Read before the conversion to text, because SQLite's text of the number has fewer digits. */
+	const double real = is_real ? sqlite3_value_double(given) : 0;
 	const char *value = (const char *)sqlite3_value_text(given);
 	double left, right;
 	int64_t left_us, right_us;

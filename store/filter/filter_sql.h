@@ -48,7 +48,8 @@ struct filter_field {
 	const char *sql;  /* SQL expression: the value; for MATCH_JSON, the document */
 	const char *root; /* MATCH_JSON: where the further segments begin in the document: "$" or "$.trace" */
 	bool (*parse)(const char *name, int64_t *ret_number); /* MATCH_ENUM */
-	/* MATCH_JSON: a second document that may have the value, not shared. NULL: none. */
+	/* MATCH_JSON: a second document that may have the value; each row has its own, even with TRAIT_SHARED. NULL:
+	 * none. */
 	const char *also_sql, *also_root;
 	const char *
 		text_sql; /* MATCH_TIME, MATCH_ENUM: the value as text, for functions; NULL: functions are refused */

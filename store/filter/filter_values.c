@@ -167,7 +167,8 @@ static void real_give(sqlite3_context *context, const char *text)
 void filter_cast_value(sqlite3_context *context, int count, sqlite3_value **values)
 {
 	const bool is_real = sqlite3_value_type(values[0]) == SQLITE_FLOAT;
-	const double real = is_real ? sqlite3_value_double(values[0]) : 0; /* its text has fewer digits */
+	/* Read before the conversion to text, because SQLite's text of the number has fewer digits. */
+	const double real = is_real ? sqlite3_value_double(values[0]) : 0;
 	const char *text = (const char *)sqlite3_value_text(values[0]);
 	int64_t time;
 

@@ -136,7 +136,7 @@ static int64_t change_s(const struct change *change, int year)
 	first += days * (time_t)DAY_S;
 	gmtime_r(&first, &day);
 	if (day.tm_mon != month)
-		first -= 7 * (time_t)DAY_S; /* the fifth is the last */
+		first -= 7 * (time_t)DAY_S; /* week 5 means the last such day of the month */
 	return (int64_t)first + change->time_s;
 }
 
@@ -237,7 +237,7 @@ struct time_zone *time_zone_read(const char *name)
 
 int time_zone_offset_s(const struct time_zone *zone, int64_t unix_s)
 {
-	uint32_t low = 0, high = zone->time_count; /* binary search: the number of times up to it */
+	uint32_t low = 0, high = zone->time_count; /* binary search: how many times are not after @unix_s */
 
 	if (!zone->data)
 		return 0;

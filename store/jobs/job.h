@@ -60,7 +60,7 @@ struct job {
 	int outcome_code; /* the error_code of the outcome */
 	unsigned attempt;
 	bool torn_down;
-	unsigned announced; /* the attempt with its start in the log; 0: none */
+	unsigned announced; /* the last attempt with a line in the log about its start; 0: none */
 
 	/* For a job that runs a trial: the tuning job; 0: a client's job. Clients see jobs of trials if they are
 	 * KIND_CUSTOM. */

@@ -146,7 +146,7 @@ enum status job_set_labels(struct store *store, const char *project, const char 
 }
 
 struct cancellation {
-	const char *project, *job_id, *message; /* project NULL: by its number */
+	const char *project, *job_id, *message; /* project NULL: the job is found by @id */
 	int64_t id;
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* store/jobs/journal.h: the changes of a job with reasons and times, as numbers: each row is stored in the transaction
- * of its change. The end of a replica is a fact from then on, whatever the engine reports later. A job has a few rows
- * for each attempt, and one or two for each start of a replica. Thread: any. */
+ * of its change. Once the end of a replica is stored here, it counts, whatever the engine reports later. A job has a
+ * few rows for each attempt, and one or two for each start of a replica. Thread: any. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -17,10 +17,10 @@ struct store;
 enum journal_kind {
 	JOURNAL_STATE = 1, /* cause: the new state; number: the state before, 0: the job was created */
 	JOURNAL_DECIDED =
-		2, /* its outcome is decided. cause: the final state, PREPARING: retry; number: google.rpc.Code */
+		2, /* the outcome is decided. cause: the final state, PREPARING: a retry; number: google.rpc.Code */
 	JOURNAL_RETRIED = 3,   /* the attempt begins */
 	JOURNAL_ENDED = 4,     /* of a replica. cause: outcome.h's enum replica_end; number: exit code */
-	JOURNAL_RESTARTED = 5, /* of a replica: it is restarted, as @restart */
+	JOURNAL_RESTARTED = 5, /* of a replica: it is started again; restart: the number of the new start */
 	JOURNAL_MADE = 6,      /* of a replica that was restarted: its container exists */
 	JOURNAL_BLAME =
 		/* of a replica: its end is a reason for the decision in the same transaction. Adds no row: sets

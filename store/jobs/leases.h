@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
 /* store/jobs/leases.h: which replica holds which GPU. A lease is written in the commit that admits its job (struct
- * job_change), and removed in the commit that ends the job, when its containers are gone, or that gives up its place on a
- * lost node. The database itself refuses a
- * second exclusive lease of a device of one machine, and drops the leases of a job that reaches a final state. */
+ * job_change). It is removed in the commit that ends the job once its containers are gone, or in the commit that gives
+ * up the job's place on a lost node. The database itself refuses a second exclusive lease of a machine's device, and
+ * drops the leases of a job that reaches a final state. */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@ struct lease {
 	unsigned replica;
 	char *device;
 	bool shared;
-	char *node; /* the machine that has it, as struct assignment names it; NULL: the first one */
+	char *node; /* the machine that has the device, named as in struct assignment; NULL: the first node */
 };
 
 /* Frees the texts of a lease. */

@@ -3,8 +3,8 @@
 /* store/jobs/models.h: the models that pipelines upload: projects/PROJECT/locations/LOCATION/models/ID[@VERSION].
  *
  * A version is stored with its pipeline and becomes visible in the commit in which the pipeline's job succeeds.
- * Versions are numbered from 1 in that order. An alias belongs to the version that claimed it last; the first version
- * always claims "default". Thread: any.
+ * Versions are numbered from 1 in the order in which they become visible. An alias belongs to the version that
+ * claimed it last; the first version always claims "default". Thread: any.
  * Source: https://cloud.google.com/vertex-ai/docs/model-registry/versioning and .../model-alias (read 2026-11-22) */
 #include <stddef.h>
 #include <stdint.h>

@@ -19,7 +19,7 @@ struct pipeline {
 	char *model_input;      /* canonical modelToUpload without a name; NULL: none */
 	unsigned model_version; /* 0: not uploaded yet */
 	int64_t created_us;
-	struct job *job; /* the job behind it; a client's own, or deleted by now */
+	struct job *job; /* the job that does the work; clients see it as a job, too, and may have deleted it */
 };
 void pipeline_deinit(struct pipeline *pipeline);
 #define AUTO_PIPELINE __attribute__((cleanup(pipeline_deinit)))

@@ -6,8 +6,8 @@
 struct store;
 
 /* The policy of a job as canonical JSON text without its etag, and the etag (base64 of 8 bytes, new with each change;
- * "ACAB" for a job without a policy). *ret_policy NULL: the job has none. The caller frees both. NOT_FOUND: field
- * resource, the name of the job in these methods. */
+ * "ACAB" for a job without a policy). *ret_policy NULL: the job has none. The caller frees both. NOT_FOUND: on
+ * field resource, which names the job in the requests for policies. */
 enum status policy_get(struct store *store, const char *project, const char *job_id, char **ret_policy,
 		       char **ret_etag, struct error *err);
 /* Replaces the policy. ABORTED: @etag is given and is not the present one. NOT_FOUND as policy_get(). The caller frees

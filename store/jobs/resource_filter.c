@@ -34,8 +34,8 @@ static bool state_parse(const char *name, int64_t *ret_number)
 	return false;
 }
 
-/* Times compare as they are shown. As in resource_state_name(), a waiting job is pending (2), unless it asked to wait
- * for capacity (FLEX_START). Source:
+/* Times are compared as clients see them. As in resource_state_name(), a waiting job is pending (2), unless it asked to
+ * wait for capacity (FLEX_START). Source:
  * https://cloud.google.com/vertex-ai/docs/reference/rest/v1/projects.locations.customJobs/list for the fields (read
  * 2026-11-22). Choice: updateTime, startTime and endTime are fields too. */
 static const struct filter_field fields[] = {

@@ -3,9 +3,9 @@
 /* store/jobs/resource_times.h: SQL for the times of a location's resources, from a row of table job, for filters:
  * nanoseconds, NULL for none.
  *
- * They equal the times that clients see, so that a filter with a time read from a resource finds it: start and end in
- * whole seconds, not before the creation, which has microseconds, and the update not before them
- * (api/training/job_times.h). */
+ * They equal the times that clients see (api/training/job_times.h), so that a filter with a time read from a resource
+ * finds it. Start and end are whole seconds; the creation is in microseconds. The start is not before the creation, the
+ * end not before the start, and the update not before either. */
 
 #define CREATED_SECOND "(created_us + 999999) / 1000000"
 #define START_SECOND   "max(nullif(running_us, 0) / 1000000, " CREATED_SECOND ")"

@@ -11,7 +11,7 @@
 enum { RESOURCE_ID_SIZE = 20 };
 
 struct resource {
-	enum job_kind kind; /* but KIND_TRAINING */
+	enum job_kind kind; /* any except KIND_TRAINING */
 	const char *project, *location;
 	const char *id; /* NULL: all of the kind */
 };
@@ -19,7 +19,8 @@ struct resource {
 /* Return the collection and the type for clients: "customJobs" and "CustomJob" for KIND_CUSTOM. */
 const char *resource_collection(enum job_kind kind);
 const char *resource_type(enum job_kind kind);
-/* A new id: 18 or 19 decimal digits, no zero first, drawn from seeded_random.h: RANDOM_RESOURCE or _TRIAL. */
+/* Draws a new id with seeded_random.h: 18 or 19 decimal digits, the first not 0. @kind: RANDOM_RESOURCE or
+ * RANDOM_TRIAL. */
 void resource_id_draw(enum random_kind kind, char ret_id[RESOURCE_ID_SIZE]);
 
 /* Returns the job's state for Vertex AI, such as "JOB_STATE_PENDING". Waiting and preparing jobs are both pending; a job

@@ -162,8 +162,8 @@ static enum status summary_read(struct connection *connection, int64_t id, void 
 	return STATUS_OK;
 }
 
-/* Reads the last line in a job's log that the service wrote, or that its replicas wrote. NULL: none of its latest lines
- * is one. */
+/* Reads the last line in a job's log that the service (@by_service) or that a replica wrote. NULL: there is none among
+ * the latest entries of the log. */
 static enum status last_said(struct connection *connection, int64_t job, bool by_service, char **ret_text,
 			     struct error *err)
 {
@@ -236,7 +236,7 @@ static bool any_unfinished(const struct summary_list *list)
 	return false;
 }
 
-/* The jobs of a list of all: no trials, and no deleted jobs but those of training pipelines. */
+/* The jobs that lists may have: no trials, and no deleted jobs, except those of training pipelines. */
 #define LISTED "job WHERE parent IS NULL AND (deleted = 0 OR " OF_PIPELINE("1") ")"
 
 /* Reads the page of a list that @page_token names. @page: its members up to size are set; @filter: the filter's text,
@@ -279,8 +279,8 @@ enum status summary_list_page(struct store *store, const char *project, const ch
 
 /* ---- jobs by their numbers ---- */
 
-/* Drops from the jobs with these numbers those that are trials. @numbers: a JSON list of them, "[1,2]"; *jobs and
- * *count: the rest. */
+/* Removes the jobs of trials from a list of job numbers. @numbers: the list as JSON, "[1,2]"; *jobs and *count: the
+ * numbers that remain. */
 static enum status trials_drop(struct store *store, const char *numbers, int64_t *jobs, size_t *count,
 			       struct error *err)
 {
@@ -297,8 +297,8 @@ static enum status trials_drop(struct store *store, const char *numbers, int64_t
 	return rc;
 }
 
-/* The jobs with the numbers in :jobs, less those that a list leaves out. The unary pluses keep SQLite from using an
- * index on parent or deleted: it is to find the rows by id. */
+/* The jobs of LISTED that have a number in :jobs. The unary pluses keep SQLite from using an index on parent or
+ * deleted, so that it finds the rows by id. */
 #define CHOSEN                                                                                               \
 	"job WHERE id IN (SELECT value FROM json_each(:jobs)) AND +parent IS NULL"                           \
 	" AND (+deleted = 0 OR " OF_PIPELINE("1") ")"

@@ -10,13 +10,13 @@ struct job_progress;
 struct job_summary {
 	int64_t id; /* the store's number */
 	enum job_kind kind;
-	char *project, *location;    /* location: NULL: a KIND_TRAINING */
+	char *project, *location;    /* location is NULL for kind KIND_TRAINING */
 	char *job_id;                /* of the job itself; names its log */
 	char *pipeline_id;           /* NULL: no pipeline made it */
 	char *display_name, *labels; /* of the pipeline, if there is one; NULL: none */
 	enum job_state state;
 	int64_t created_us, started_us, ended_us; /* 0: not yet */
-	char *reason; /* the errorMessage without the pointer to the logs; NULL: none */
+	char *reason; /* the errorMessage without its hint to the logs; NULL: none */
 	char *waits_for; /* for a QUEUED or PREPARING job: the last service line in its log; or NULL */
 	/* the last reported progress of a PREPARING or RUNNING job; NULL: none is known */
 	struct job_progress *progress;
@@ -34,7 +34,7 @@ void summary_list_deinit(struct summary_list *list);
 /* Returns the collection for clients: "jobs", "customJobs", "hyperparameterTuningJobs" or "trainingPipelines". */
 const char *summary_family(const struct job_summary *job);
 
-/* The number of results of summary_family(), and each by number. */
+/* The families that summary_family() can return: how many there are, and the name of each by its number, from 0. */
 enum { SUMMARY_FAMILIES = 4 };
 const char *summary_family_name(unsigned family);
 
@@ -52,8 +52,8 @@ enum status summary_list_page(struct store *store, const char *project, const ch
 			      unsigned page_size, const char *page_token, struct summary_list *ret_list,
 			      struct error *err);
 
-/* Reads those of the jobs with these numbers (at most ROW_PAGE_MAX) that the list with that project and filter has,
- * each once. Numbers of trials' jobs, which are never in the list, are removed from @jobs. */
+/* Reads the jobs with the numbers in @jobs (at most ROW_PAGE_MAX) that belong to the list of summary_list_page() for
+ * @project and @filter, each once. Numbers of trials' jobs, which no list has, are removed from @jobs. */
 enum status summary_list_some(struct store *store, const char *project, const char *filter, int64_t *jobs,
 			      size_t *count, struct summary_list *ret_list, struct error *err);
 

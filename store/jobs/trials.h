@@ -49,8 +49,8 @@ void trial_list_deinit(struct trial_list *list);
 /* The trials of job @job; empty unless it is a tuning job. Thread: any. */
 enum status trial_list_read(struct store *store, int64_t job, struct trial_list *ret_list, struct error *err);
 
-/* The tuning job (its job_id, for the caller) and the number of the trial that a KIND_CUSTOM runs; NULL and 0 if it
- * runs none, or there is no such job. Thread: any. */
+/* Finds the trial that the custom job @job_id runs. *ret_owner: the job_id of its tuning job; the caller frees.
+ * *ret_trial: its number. NULL and 0: the job runs no trial, or there is no such job. Thread: any. */
 enum status trial_of_job(struct store *store, const char *project, const char *job_id, char **ret_owner,
 			 unsigned *ret_trial, struct error *err);
 
@@ -118,7 +118,7 @@ enum status trial_curves_visit(struct store *store, int64_t job,
 struct trial_run {
 	unsigned number;
 	const char *job_id;
-	const char *reason; /* of its errorMessage, without the pointer to the logs; NULL: none */
+	const char *reason; /* its errorMessage without the hint to the logs; NULL: none */
 };
 /* Calls @visit for each trial of job @job, in the order of their numbers. Thread: any. */
 enum status trial_jobs_visit(struct store *store, int64_t job,

@@ -2,10 +2,10 @@
 #pragma once
 /* store/keys/authority.h: a certificate authority of a state directory: STATE/NAME.key (PKCS #8, mode 0600) and
  * STATE/NAME.crt, made when first needed. It is valid only for one domain and names below it (name constraints), so a
- * stolen key cannot impersonate other hosts. Uses GnuTLS. "ca" is for the names of Cloud Storage inside job networks,
- * "local-ca" for gRPC clients of this machine.
+ * stolen key cannot impersonate other hosts. Uses GnuTLS. The daemon has two: the one with NAME "ca" is for the names
+ * of Cloud Storage inside job networks, "local-ca" for gRPC clients on this machine.
  *
- * If two programs make it at once, both use the same one. Thread: any; a lock inside. */
+ * If two programs make one at once, both use the same one. Thread: any; a lock inside. */
 #include <stddef.h>
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/logs/entry_row.h: reads a row of a query for entries, for the queries of this room. */
+/* store/logs/entry_row.h: reads a row of a query for entries, for the queries in store/logs/. */
 #include "store/connection.h"
 #include "store/logs/logs.h"
 #include "store/page_token.h"
@@ -10,8 +10,8 @@
 	"e.ts AS ts, e.insert_id AS insert_id, e.job AS job, e.source AS source, e.severity, e.kind,"        \
 	" e.received_ns, e.extra, e.payload, s.project, s.log_name, s.resource_type, s.resource_labels, s.labels"
 
-/* The row's position in the order of time: the numbers are time, generated insert id, job, source; name is a given
- * insert id. */
+/* Reads the row's position in the order of time. mark->numbers: time, insert id, job, source; mark->name: the insert id
+ * if it is a text, else "". */
 void entry_mark_read(sqlite3_stmt *row, struct page_mark *mark);
 /* Binds :mark_ts, :mark_id, :mark_job and :mark_source. @mark must outlive the statement's use. */
 void entry_mark_bind(sqlite3_stmt *statement, const struct page_mark *mark);

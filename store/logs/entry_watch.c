@@ -16,8 +16,8 @@ enum { PAGE_BYTES = 1 << 20 };
 #define BACK_NS  INT64_C(1000000000) /* by how much a clock must go back to count as set back */
 #define ALL_RIPE INT64_MAX
 
-/* The limits of one look: it returns the entries that were stored until upto (received_ns) and are due at ripe, except
- * those that earlier looks returned. */
+/* One look at the stored entries, in one or more pages. It returns the entries with a received_ns up to `upto` that are
+ * due at the time `ripe`, except those that earlier looks returned. */
 struct look {
 	bool goes_on; /* not all of its pages were read; the last ended at mark */
 	int64_t upto, ripe, oldest;
@@ -33,7 +33,7 @@ struct entry_watch {
 	struct filter_sql sql;
 	int64_t window_ns;
 	struct log_listener listener;
-	int64_t begin;  /* received_ns of the last entry at the beginning */
+	int64_t begin;  /* received_ns of the last entry stored before the watch was opened */
 	int64_t floor;  /* entries up to this received_ns were examined by earlier looks */
 	/* of the examined entries, those that were due at this time were returned */
 	int64_t ripe;

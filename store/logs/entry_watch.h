@@ -3,8 +3,9 @@
 /* store/logs/entry_watch.h: entries of projects as they are stored, for readers that tail them.
  *
  * An entry is held back for a window of time, so that an entry with an earlier time that arrives later can still come
- * before it: it is returned once its time, or the time of storing, is a window in the past. Held entries take no
- * memory: the watch keeps its position, and reads the entries from the store. Thread: one watch belongs to one thread. */
+ * before it: it is returned once its own time, or the time at which it was stored, is at least a window ago. Held
+ * entries take no memory: the watch keeps its position, and reads the entries from the store. Thread: one watch belongs
+ * to one thread. */
 #include <stdbool.h>
 
 #include "daemon/base/cleanup.h"
@@ -30,12 +31,13 @@ DEFINE_AUTO(entry_watch, struct entry_watch *, entry_watch_close)
 enum { ENTRY_WATCH_PAGE = 1000 };
 
 /* Passes up to ENTRY_WATCH_PAGE entries that are due, in the order of time. *ret_count 0: there are no more now.
- * *ret_held: some may be stored that are not due yet. If the store's clock is set back by more than a second, nothing
- * is held back any more. */
+ * *ret_held: there may be stored entries that are not due yet. If the store's clock is set back by more than a second,
+ * nothing is held back any more. */
 enum status entry_watch_read(struct entry_watch *watch,
 			     void (*give)(void *arg, const struct log_entry *entry), void *arg,
 			     unsigned *ret_count, bool *ret_held, struct error *err);
-/* Whether a batch was stored since the last read that returned nothing more. */
+/* Whether a batch was stored after the last look at the store began. A look takes several reads if it has several
+ * pages. */
 bool entry_watch_has_news(const struct entry_watch *watch);
-/* Waits at most @at_most_us for a batch since the last read. */
+/* Waits at most @at_most_us until entry_watch_has_news() is true. */
 void entry_watch_wait(struct entry_watch *watch, int64_t at_most_us);

@@ -32,7 +32,7 @@ static enum status meta_put(struct connection *connection, const char *name, int
 	return statement_run(put, err);
 }
 
-/* Reads the state from the file again, and empties the caches of it. */
+/* Reads the batch's state from the file again, and empties its caches. */
 static enum status standing_read(struct log_batch *batch, struct error *err)
 {
 	enum status rc = meta_get(batch->connection, "sequence", &batch->sequence, err);
@@ -101,8 +101,8 @@ static enum status clock_save(struct log_batch *batch, struct job_clock *clock, 
 	return statement_run(put, err);
 }
 
-/* Loads the clock of a job: the time of its last entry that no program dated. Dated entries do not count, although
- * their times may be the latest. */
+/* Loads the clock of a job: the time of its last entry that is not dated. A dated entry (log_record.dated) has a time
+ * that a program set; it does not count, even if its time is later. */
 static enum status clock_load(struct log_batch *batch, int64_t job, struct job_clock *clock,
 			      struct error *err)
 {
@@ -132,8 +132,8 @@ static enum status clock_load(struct log_batch *batch, int64_t job, struct job_c
 }
 
 /* Sets the time under which the entry is stored. The times of a job's entries never go back, except those that a
- * program dates. If this entry or the one before has an insert id from outside, which need not grow, the time must
- * grow. */
+ * program sets. Entries with the same time are in the order of their insert ids, which need not grow if the
+ * store did not make them. So if this entry or the one before has such an id, the time must grow. */
 static enum status time_raise(struct log_batch *batch, const struct log_record *record, int64_t *ret_ns,
 			      struct error *err)
 {

@@ -32,7 +32,7 @@ struct replica_reach {
 struct log_batch {
 	struct connection *connection;
 	uint64_t
-		numbering; /* log_source.known_by while its row is valid; changes when rows are rolled back */
+		numbering; /* log_source.row is valid if known_by has this value; changes when rows become invalid */
 	int64_t sequence;  /* the last generated insert id */
 	int64_t reached;    /* the last outbox row stored */
 	int64_t received;   /* received_ns of the last entry; always grows, whatever the clock does */

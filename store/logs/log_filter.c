@@ -33,8 +33,8 @@ static bool severity_parse(const char *name, int64_t *ret_number)
 	"CASE typeof(e.insert_id) WHEN 'integer' THEN printf('%016d', e.insert_id) ELSE e.insert_id END"
 #define LOG_NAME "('projects/' || s.project || '/logs/' || s.log_name)"
 
-/* The plus keeps SQLite from using the index for the filter's own comparisons of times: log_query.c uses it, for the
- * one interval that contains them all, or for the place where the last page ended. */
+/* The plus keeps SQLite from using the index on time for the filter's own comparisons. log_query.c adds a comparison
+ * that is to use the index: with the interval of all times that can match, or with the end of the previous page. */
 static const struct filter_field fields[] = {
 	{ .path = "timestamp",
 	  .kind = MATCH_TIME,
@@ -149,7 +149,7 @@ static struct filter_node *job_node_of(struct filter_node *root)
 	return found;
 }
 
-/* An upper bound between 12 and 4 seconds before the present is taken for that of gcloud's log streaming. Source:
+/* An upper bound between 12 and 4 seconds before the present is assumed to come from gcloud's log streaming. Source:
  * gcloud 578, observed: "timestamp<" the present minus five seconds. */
 static const int64_t margin_from_ns = 12000000000, margin_to_ns = 4000000000;
 

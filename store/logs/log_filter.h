@@ -9,14 +9,14 @@ struct log_filter {
 	const char *text;
 	struct filter tree;
 	struct filter_interval timestamp; /* the times that can match */
-	int64_t margin_ns; /* the upper bound in the filter that was lifted (reader's margin); INT64_MAX: none */
+	int64_t margin_ns; /* the upper bound that was removed (reader's margin: log_query_run()); INT64_MAX: none */
 	const char *job_label;          /* the job in resource.labels.job_id of the filter, or NULL */
 	struct filter_node *job_node;   /* the condition in @tree that names the job */
 	struct filter_node of_trial[4]; /* see log_filter_add_trial() */
 };
 
-/* Reads a filter. INVALID_ARGUMENT: the text says where. Applies the margin of log_query_run(): @now_ns, or 0 if the
- * query's order does not allow it. @text is kept by reference. */
+/* Reads a filter. INVALID_ARGUMENT: the text says where. Applies the reader's margin of log_query_run(),
+ * unless @now_ns is 0. @text is kept by reference. */
 enum status log_filter_init(struct log_filter *filter, const char *text, int64_t now_ns, int64_t ahead_ns,
 			    struct error *err);
 void log_filter_deinit(struct log_filter *filter);

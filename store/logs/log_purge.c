@@ -6,12 +6,13 @@
 /* Choice: about a tenth of a second of the writer's time on a slow disk. */
 enum {
 	PURGE_COUNT = 5000,
-	/* more than a full queue holds, so that slices are faster than a program that adds lines with old times */
+	/* more rows than a full queue adds between two slices, so that the purge ends although a program adds lines
+	 * with old times */
 	PURGE_READ = 80000,
 };
 
-/* Removes the rows about the job in other tables than that of entries. The numbers of its sources and its last time are
- * not used again. */
+/* Removes the job's rows from all tables except that of the entries, and makes the batch forget its sources' row ids
+ * and its last time. */
 static enum status job_forget(struct log_batch *batch, int64_t job, struct error *err)
 {
 	static const enum statement_id deletions[] = { REPLICA_POSITION_PURGE, DATED_JOB_PURGE,
@@ -72,8 +73,9 @@ static void slice_bind(sqlite3_stmt *statement, const struct log_selection *sele
 	bind_int(statement, ":from_source", selection->from_source);
 }
 
-/* Removes the sources of the log that have no entries: all entries up to the bound are removed, and source_row() has
- * recorded the sources of later ones. If a removed source gets another entry, it gets a new row. */
+/* Removes the sources of the log that have no entries any more: all entries up to the bound (until_ns) are gone, and
+ * source_row() has noted in used[] which sources have later ones. If a removed source gets another entry, it gets a new
+ * row. */
 static enum status log_forget(struct log_batch *batch, const struct log_selection *selection, struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *sources = connection_statement(batch->connection, LOG_SOURCES);
@@ -98,9 +100,9 @@ static enum status log_forget(struct log_batch *batch, const struct log_selectio
 	return rc;
 }
 
-/* Begins with a job, before its first slice. The bound (until_ns) is set for the log's first job, and from then on each
- * source is looked up again at its next entry. The end (end_ns) keeps the slices from going on for ever in a job that
- * still writes. */
+/* Prepares the purge of a job, before its first slice. At the log's first job it sets the bound (until_ns), and changes
+ * batch->numbering, so that source_row() looks up each source again at its next entry. The end (end_ns) keeps the
+ * slices from going on for ever in a job that still writes. */
 static enum status log_purge_begin(struct log_batch *batch, struct log_selection *selection, struct error *err)
 {
 	AUTO(statement) sqlite3_stmt *last = connection_statement(batch->connection, ENTRY_LAST);

@@ -27,7 +27,7 @@ struct query {
 	char trial[12];
 	bool unfinished; /* the job of the streamed log has not ended */
 	bool continues;
-	struct page_mark mark; /* entry_mark_read()'s */
+	struct page_mark mark; /* where the page begins; after it was read, where it ended */
 	int64_t jobs[LEGS_MAX];
 	/* number of jobs; 0: the entries of all jobs are read in the order of time */
 	unsigned job_count;
@@ -73,8 +73,9 @@ static enum status jobs_read(sqlite3_stmt *rows, struct query *query, unsigned *
 	}
 }
 
-/* Finds the jobs with entries that carry the label of the filter. A few: each is a leg. None:
- * *ret_none. Too many (clients may write any label): the index by time is read. */
+/* Finds the jobs with entries that carry the job label of the filter. If they are few, each becomes a leg. If there are
+ * none, sets *ret_none. If there are too many, because clients may write any label, sets job_count to 0: all entries
+ * are read along time. */
 static enum status jobs_find(struct connection *connection, struct query *query, bool *ret_none,
 			     struct error *err)
 {

@@ -15,7 +15,7 @@ struct log_block;
 enum log_item_kind {
 	ITEM_RECORD,
 	ITEM_LINE,    /* a record from the outbox, with its row's id */
-	ITEM_BARRIER, /* a callback when everything before it can be read */
+	ITEM_BARRIER, /* a callback for the time when all items before it can be read */
 };
 
 /* One item in a block; its texts follow it, each with a NUL. */
@@ -24,7 +24,7 @@ struct log_item {
 	enum log_item_kind kind;
 	struct log_record record; /* texts point to the bytes after the item; the source is referenced */
 	int64_t outbox_id;
-	void (*done)(void *arg); /* waits as long as necessary */
+	void (*done)(void *arg); /* called once the items before are stored, however often that has to be tried */
 	void (*on_commit)(void *arg,
 			  enum status status); /* called once, with the first failure if there is one */
 	void *arg;

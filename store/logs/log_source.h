@@ -18,7 +18,7 @@ struct log_source {
 	int64_t job;
 	char *project, *log_name, *resource_type, *resource_labels,
 		*labels;   /* labels: "{}" if there are none */
-	uint64_t known_by; /* Made once per (job, task, trial), and kept by the caller. */
+	uint64_t known_by; /* row is valid while this equals log_batch.numbering */
 	int64_t row;       /* id in table source */
 };
 

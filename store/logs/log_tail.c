@@ -22,8 +22,8 @@ struct log_order_position {
 
 /* The part of the log that was read. */
 struct progress {
-	bool begun, caught_up; /* caught_up: all that was received by floor was given */
-	bool placed;           /* entries up to place, in the order of time, were given */
+	bool begun, caught_up; /* caught_up: all entries received up to floor were returned */
+	bool placed;           /* entries up to place, in the order of time, were returned */
 	struct log_order_position place;
 	int64_t floor;
 };
@@ -125,8 +125,8 @@ enum status log_tail_open(struct store *store, const struct log_tail_spec *spec,
 
 enum look {
 	LOOK_LAST,     /* finds the position before the last entries, and returns no entry */
-	LOOK_STORED,   /* entries behind the place that were received by floor, in the order of time */
-	LOOK_NEW,      /* all entries behind the place, in the order of time */
+	LOOK_STORED,   /* entries after place that were received up to floor, in the order of time */
+	LOOK_NEW,      /* all entries after place, in the order of time */
 	LOOK_RECEIVED, /* entries received since floor, in that order */
 };
 

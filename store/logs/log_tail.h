@@ -40,13 +40,15 @@ struct tail_line {
 };
 
 /* Passes new entries, at most a page. *ret_count 0: there are none now. If a program of the job dates its own entries,
- * new ones are searched among all entries of the job; to limit that to a tenth of the time, some calls do not search,
- * unless @last_read: the caller must know that no more will come. */
+ * new ones have to be searched for among all entries of the job. So that searches take a tenth of the time at most,
+ * some calls do not search and return nothing. With @last_read a call always searches: set it once no more will
+ * come. */
 enum status log_tail_read(struct log_tail *tail, bool last_read,
 			  void (*take)(void *arg, const struct tail_line *line), void *arg,
 			  unsigned *ret_count, struct error *err);
-/* Appends the position at which the last read began, or the first will begin: a reading from there gets the same lines
- * in the same order, followed by lines stored meanwhile. */
+/* Appends the position at which the last read began, or at which the first one will begin. A tail that is opened there
+ * returns the same lines in the same order, followed by lines stored meanwhile. */
 void log_tail_cursor(const struct log_tail *tail, struct text *text);
-/* Waits at most @at_most_us until entries were stored since the last read began. False: none were. */
+/* Waits at most @at_most_us for entries that are stored after the last read began; does not wait if there are some.
+ * False: none were stored. */
 bool log_tail_wait(struct log_tail *tail, int64_t at_most_us);

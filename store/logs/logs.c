@@ -69,7 +69,7 @@ enum status log_flush(struct store *store, struct error *err)
 	return STATUS_OK;
 }
 
-enum { COLUMN_RESTART, COLUMN_STDOUT, COLUMN_STDERR = COLUMN_STDOUT + 4 /* four each */ };
+enum { COLUMN_RESTART, COLUMN_STDOUT, COLUMN_STDERR = COLUMN_STDOUT + 4 /* each has four columns */ };
 
 static struct log_reach column_reach(sqlite3_stmt *row, int column)
 {

@@ -20,8 +20,8 @@ struct store;
 /* The labels of entries from a container on @host (NULL: of the service itself) in @trial (0: none), as JSON object
  * text. @endpoint: a label of the service's own entries on Vertex AI ("": set, but empty); NULL: absent. @ended_as: for
  * the last entry of a job, how the job ended; else NULL. The caller frees.
- * Source: https://cloud.google.com/ai-platform/training/docs/monitor-training; endpoint and job_state: published
- * entries of Vertex AI, where those of containers have neither */
+ * Source: https://cloud.google.com/ai-platform/training/docs/monitor-training; for endpoint and job_state,
+ * published log entries of Vertex AI; entries of containers have neither there */
 char *log_labels(const char *host, unsigned trial, const char *endpoint, const char *ended_as);
 
 enum log_payload { LOG_TEXT, LOG_JSON, LOG_PROTO };
@@ -72,7 +72,7 @@ struct log_query {
 	const char *
 		filter; /* "" or NULL: all; the language of store/filter/filter.h over log_filter.c's fields */
 	bool descending;    /* by (timestamp, insertId); default ascending */
-	unsigned page_size; /* 1..1000; a page ends early at the entry by which it has LOG_PAGE_BYTES */
+	unsigned page_size; /* 1..1000; a page ends early with the entry that brings it to LOG_PAGE_BYTES */
 	const char *page_token; /* "" or NULL: first page. Bound to the rest of the query, except page_size */
 	/* For the reader's margin, see log_query_run(): the present, and how far it is ahead of the readers' own
 	 * clock. */

@@ -68,8 +68,8 @@ static bool item_push(struct logs_writer *writer, const struct log_item *item, b
 		writer->refused = true;
 	else if (item->kind == ITEM_BARRIER)
 		writer->urgent = true;
-	/* Wake the thread also if the queue is empty: memory was refused then, and no batch will be stored
-	 * after which the caller could be asked to try again. */
+	/* Wake the thread also if the queue is empty: then there was no memory for the record. The thread has to tell
+	 * the caller to try again, which it otherwise does after storing a batch. */
 	if (writer->queue.count <= 1 || writer->queue.count == COMPANY_COUNT || item->kind == ITEM_BARRIER)
 		pthread_cond_signal(&writer->wanted);
 	pthread_mutex_unlock(&writer->lock);
@@ -268,7 +268,7 @@ static bool batch_take(struct logs_writer *writer, struct log_queue *queue)
 	return goes_on;
 }
 
-/* Calls the barriers in the queue. After a failure, only their on_commit() is called; the others wait on. */
+/* Calls the barriers in the queue. After a failure, calls only on_commit(); done() is called once a try succeeds. */
 static void barriers_call(const struct log_queue *queue, enum status status)
 {
 	struct log_cursor cursor = { 0 };
@@ -429,7 +429,7 @@ static void *writer_main(void *arg)
 	return NULL;
 }
 
-/* Checks that the file's logs belong to this instance; a new file gets its name. */
+/* Checks that the file's logs belong to this instance. Stores the instance's name in a new file. */
 static enum status owner_check(struct connection *connection, const char *instance, bool *ret_ours,
 			       struct error *err)
 {

@@ -46,16 +46,17 @@ struct log_listener {
 	int64_t oldest_ns;
 	struct log_listener *next;
 };
-/* Returns received_ns of the last entry before. Thread: any, for all three. */
+/* Adds a listener. Returns received_ns of the last entry stored before. Thread: any, for the three functions of
+ * listeners. */
 int64_t logs_writer_listen(struct logs_writer *writer, struct log_listener *listener);
 /* Removes a listener. Harmless if it is not listening. */
 void logs_writer_unlisten(struct logs_writer *writer, struct log_listener *listener);
-/* Returns received_ns of the last entry now, and the earliest time of all entries stored since the last call;
- * INT64_MAX: none. */
+/* Returns received_ns of the last entry stored so far. *ret_oldest_ns: the earliest time of all entries stored since
+ * the last call; INT64_MAX: none. */
 int64_t logs_writer_heard(struct logs_writer *writer, struct log_listener *listener, int64_t *ret_oldest_ns);
 
 /* The number of batches stored. Thread: any. */
 uint64_t logs_writer_stored(struct logs_writer *writer);
-/* Waits at most @at_most_us, by the system's own clock, until more than @stored batches are stored. False: they are
- * not. Thread: any. */
+/* Waits at most @at_most_us, by the system's own clock, until more than @stored batches are stored. False: the time
+ * ended first. Thread: any. */
 bool logs_writer_await(struct logs_writer *writer, uint64_t stored, int64_t at_most_us);

@@ -9,8 +9,8 @@
  * Source: https://cloud.google.com/storage/docs/multipart-uploads (read 2026-11-22)
  *
  * NOT_FOUND: the bucket, or "The requested upload was not found.": the object has no such assembly, or it has ended.
- * Errors of their own have the XML API's code as their reason ("InvalidPart"), and under the key "details" what is
- * shown below the sentence. Thread: any, for every function here. */
+ * Errors that only uploads in parts have carry the XML API's code as their reason ("InvalidPart"), and under the key
+ * "details" the text for the element <Details> of the answer. Thread: any, for every function here. */
 #include "store/objects/objects.h"
 
 enum { PART_NUMBER_MOST = 10000, PART_LEAST_BYTES = 5 << 20 /* of all but the last */ };
@@ -43,9 +43,9 @@ struct assembly_query {
 	const char *bucket;
 	const char *prefix;    /* NULL or "": all */
 	const char *delimiter; /* NULL or "": none */
-	/* The position at which the page begins: after all assemblies of the name @after, or after the one of them with
-	 * the id @after_id; if an earlier page ended with a prefix, @after is that, and the page begins after all names
-	 * below it. @after NULL: the list's beginning. */
+	/* The position at which the page begins, as next and next_id of the page before. @after NULL: the list's
+	 * beginning. @after is a name: after all its assemblies, or, if @after_id is given, after the one with that id.
+	 * @after is a prefix that ended the page before: after all names that begin with it. */
 	const char *after, *after_id;
 	unsigned most; /* limit of assemblies and prefixes together */
 };

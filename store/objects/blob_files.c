@@ -143,7 +143,7 @@ void blob_move_to_place(const struct blob_files *files, int64_t blob)
 	blob_path(blob, to);
 	/* The tree of files for users has hard links to this very file, so it is made read-only. */
 	if (fchmodat(files->uploads_fd, from, 0444, 0) != 0 && errno == ENOENT)
-		return; /* settled already */
+		return; /* it was moved already */
 	if (renameat(files->uploads_fd, from, files->blobs_fd, to) == 0 || errno != ENOENT)
 		return;
 	snprintf(directory, sizeof(directory), "%.2s", to);

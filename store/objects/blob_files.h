@@ -33,7 +33,7 @@ enum status blob_upload_open(const struct blob_files *files, int64_t blob, int *
 /* Returns in *ret_bytes the size of an upload's file; 0: there is no file. */
 enum status blob_upload_size(const struct blob_files *files, int64_t blob, int64_t *ret_bytes,
 			     struct error *err);
-/* Moves a blob to its place, when an object has it. A failure does no harm: the blob is found where it is. */
+/* Moves a blob from uploads to blobs, once an object has it. A failure does no harm: blobs are looked for in both. */
 void blob_move_to_place(const struct blob_files *files, int64_t blob);
 /* Makes a hard link to the blob, wherever it is. False with errno. */
 bool blob_link(const struct blob_files *files, int64_t blob, int directory_fd, const char *name);

@@ -34,11 +34,11 @@ struct bucket_change {
 	const char *project, *name;
 	const char *metadata; /* JSON */
 	const struct conditions *conditions;
-	struct bucket made; /* inside the transaction */
+	struct bucket made; /* output of the change: the bucket after it */
 };
 
-/* Choice: the sentences that clients meet; the page of status codes still quotes an older one ("You already own this
- * bucket. Please select another name."). Its reason is "conflict" either way.
+/* Choice: the sentences that the service returns; its page of status codes still quotes an older one ("You already own
+ * this bucket. Please select another name."). The error's reason is "conflict" in both cases.
  * Source: https://cloud.google.com/storage/docs/json_api/v1/status-codes (read 2026-11-22) */
 static enum status bucket_taken(const struct bucket *owner, const char *project, struct error *err)
 {

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Writes one character, as itself or as an escape. A part is never cut within the result. */
+/* Writes one character to @ret_written, as itself or as an escape. part_write() never cuts a long part within it. */
 static size_t character_write(const char *at, char ret_written[8])
 {
 	static const char digits[] = "0123456789ABCDEF";

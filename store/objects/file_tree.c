@@ -51,8 +51,8 @@ static int directory_enter(int parent_fd, const char *part)
 	return openat(parent_fd, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* Opens the directory @part, and makes it if it is missing. A file or link with that name is renamed to its name beside
- * a directory. Returns the descriptor, or -1 with errno. */
+/* Opens the directory @part, and makes it if it is missing. A file or link with that name is renamed to the name
+ * that it has beside a directory (beside_name()). Returns the descriptor, or -1 with errno. */
 static int directory_make(int parent_fd, const char *part)
 {
 	char beside[NAME_SIZE];

@@ -96,7 +96,7 @@ struct braces {
 	unsigned depth;
 	struct {
 		uint32_t fork,
-			jump; /* the last ones; a jump's value leads to the one before until the brace ends */
+			jump; /* the last ones; until the brace ends, a jump's value is the index of the one before */
 	} open[PATTERN_MAX];
 };
 
@@ -177,7 +177,7 @@ static const char *piece_add(struct glob *glob, const char *at, struct braces *b
 	return at + 1;
 }
 
-/* False: no pattern. */
+/* Makes the steps and the directory of the pattern. False: it is not a valid pattern. */
 static bool steps_make(struct glob *glob)
 {
 	struct braces braces = { .depth = 0 };

@@ -31,9 +31,10 @@ struct hasher {
 	struct hash_ring *ring; /* NULL: no thread */
 };
 
-/* Lets libcurl set up OpenSSL without the texts of its errors and its tables of ciphers, of 1.2 MiB: OpenSSL keeps to the
- * first setup of a process. For a process that uses OpenSSL for these sums only. The daemon does: its curl has plain
- * streams (scheduler/engine/docker_endpoint.h), and TLS is GnuTLS's. Call it before curl is used. */
+/* Sets up OpenSSL without its error texts and its tables of ciphers, which take 1.2 MiB. Call it before libcurl is
+ * used: libcurl would load them, but the first setup in a process counts. Only for a process that uses OpenSSL for
+ * nothing except these sums, like the daemon: its libcurl has streams without TLS (scheduler/engine/docker_endpoint.h),
+ * and its TLS is that of GnuTLS. */
 void hasher_limit_openssl(void);
 
 void hasher_init(struct hasher *hasher);

@@ -18,8 +18,8 @@ struct live_session {
 	bool ended;
 	int64_t created_us;
 	pthread_mutex_t lock; /* guards the members below */
-	uint64_t turn;        /* the upload that may write: the latest */
-	bool is_known;        /* the sink is set up */
+	uint64_t turn;        /* the number of the latest upload; only that one may write */
+	bool is_known;        /* the writer is set up */
 	bool has_object;      /* the file belongs to an object now */
 	struct blob_writer writer;
 };

@@ -16,7 +16,7 @@ struct object_change {
 	const char *content_type, *metadata;
 	const struct object_target *target; /* for a copy: the object to be made */
 	bool replaces_metadata;
-	struct object made; /* inside the transaction */
+	struct object made; /* output of the change: the object after it */
 };
 
 enum status object_get(struct objects *objects, const char *bucket, const char *name, int64_t generation,
@@ -62,7 +62,7 @@ enum status object_view_get(struct objects *objects, const char *bucket, const c
 	return STATUS_OK;
 }
 
-/* The object that a change is about, when the conditions hold. */
+/* Reads the object to change, and checks the conditions. */
 static enum status subject_get(struct connection *connection, const struct object_change *change,
 			       struct object_row *ret_row, struct error *err)
 {

@@ -11,8 +11,9 @@
 #include "store/objects/object_rows.h"
 #include "store/objects/objects_parts.h"
 
-/* Choice: SEARCH_US. A pattern must not keep a reader from others for long: when a search took that long, the last name
- * examined ends the page, which may then be empty, and the client asks for the next one, as of the service. */
+/* Choice: SEARCH_US. A search for names that match a pattern must not occupy a database connection for long: after this
+ * time the page ends with the last name examined. It may then be empty; clients of the service know such pages, and ask
+ * for the next one. */
 enum { ROOM_FIRST = 64, COLUMN_NAME = 0, SEARCH_US = 500 * 1000 };
 
 /* A page that grows. */
@@ -222,7 +223,8 @@ static enum status rows_take(struct listing *listing, struct connection *connect
 	return rc;
 }
 
-/* All names that fit a pattern are in its directory, which is the prefix then: names are grouped below it.
+/* All names that match a pattern begin with its directory. So the directory, if it is longer, takes the place of the
+ * query's prefix, and names are grouped by the first delimiter after it.
  * Source: https://github.com/floci-io/floci-gcp/pull/188 (observed at the service: with the delimiter '/', "a/"
  * followed by an asterisk gives the objects of a/) */
 static void glob_begin(struct listing *listing)

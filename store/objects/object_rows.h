@@ -7,7 +7,7 @@
 #include "store/connection.h"
 #include "store/objects/objects.h"
 
-/* A row that was found, or not; the object's strings belong to it. */
+/* The result of looking for an object. It owns the object's strings. */
 struct object_row {
 	int64_t bucket; /* its number */
 	bool found;

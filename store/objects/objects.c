@@ -181,7 +181,8 @@ enum status objects_change(struct objects *objects, group_run run, void *arg, st
 	return STATUS_OK;
 }
 
-/* Stores a generation, so that the commit waits for the disk. It is drawn without the clock, which may be set back. */
+/* Takes a generation: one more than the last, because the time is passed as 0. Storing it makes the commit wait for the
+ * disk. The clock is not used, because it may be set back. */
 static enum status promise_run(struct connection *connection, int64_t now_ns, void *arg, struct error *err)
 {
 	(void)now_ns;

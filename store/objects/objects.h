@@ -12,8 +12,8 @@
  * power loss, bytes of the last moments may be missing: reading such an object is DATA_LOSS, never short.)
  * Bytes are written while they arrive and hashed on a second thread, so memory is bounded.
  * Uploads in parts are in store/objects/assemblies.h.
- * Nothing is opened before it is first used. Thread: any, for every function here; one upload, one reader: one
- * thread at a time.
+ * The files are opened when they are first used. Thread: any, for every function here; an upload or a reader may be
+ * used by only one thread at a time.
  *
  * Errors carry Cloud Storage's own sentences ("No such object: b/o"), so the API need not add anything, and
  * where a status may mean several things, the XML API's code as reason ("NoSuchKey").
@@ -110,11 +110,12 @@ enum status bucket_insert(struct objects *objects, const char *project, const ch
 /* NOT_FOUND. */
 enum status bucket_get(struct objects *objects, const char *name, struct bucket *ret_bucket,
 		       struct error *err);
-/* Replaces the metadata. FAILED_PRECONDITION: a condition does not hold (only those on the metageneration count). */
+/* Replaces the metadata. FAILED_PRECONDITION: a condition on the metageneration does not hold; conditions on the
+ * generation are ignored. */
 enum status bucket_update(struct objects *objects, const char *name, const struct conditions *conditions,
 			  const json_t *metadata, struct bucket *ret_bucket, struct error *err);
-/* Deletes an empty bucket. FAILED_PRECONDITION: a condition does not hold; ABORTED: the bucket is not empty (the
- * family's 409). */
+/* Deletes an empty bucket. FAILED_PRECONDITION: a condition does not hold; ABORTED: the bucket is not empty
+ * (HTTP status 409). */
 enum status bucket_delete(struct objects *objects, const char *name, const struct conditions *conditions,
 			  struct error *err);
 
@@ -213,8 +214,8 @@ struct object_query {
 	const char *prefix;      /* NULL or "": all */
 	const char *delimiter;   /* NULL or "": none */
 	bool trailing_delimiter; /* objects with names that end with the delimiter are also items, not only prefixes */
-	const char *start, *end; /* names from start, before end; NULL */
-	const char *after;       /* the start of the page: next of an earlier page; NULL */
+	const char *start, *end; /* only names from start on, and before end; NULL: no limit */
+	const char *after;       /* the page begins after this: next of the page before; NULL: the first page */
 	const char *match_glob;  /* NULL: none. "**" crosses slashes. INVALID_ARGUMENT: not a pattern */
 	/* limit of items and prefixes together; one more if an item and a prefix have the same name */
 	unsigned most;

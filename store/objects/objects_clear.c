@@ -21,7 +21,7 @@ static enum status bucket_find(struct objects *objects, char **ret_name, struct 
 	return rc;
 }
 
-/* Makes success of NOT_FOUND: another request has removed the bucket or object meanwhile. */
+/* Turns NOT_FOUND into OK: another request has removed the bucket or object meanwhile. */
 static enum status gone_is_good(enum status rc)
 {
 	return rc == STATUS_NOT_FOUND ? STATUS_OK : rc;

@@ -33,7 +33,7 @@ struct work {
 struct batch {
 	struct work works[BATCH_ROWS];
 	size_t count;
-	bool removes; /* something is gone from the index: its file may get smaller */
+	bool removes; /* rows of objects may be gone from the index: its file may be able to shrink */
 };
 
 static void batch_deinit(struct batch *batch)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #pragma once
-/* store/objects/post_commit.h: a thread that does the work on files that changes of the index leave: it updates the
- * tree of files for users, and removes blobs that are no longer used. Each piece of work is a row until it is done, so
- * a crash repeats it, which is harmless. Work that cannot be done now (disk full) is tried again later. */
+/* store/objects/post_commit.h: a thread that does the work on files which follows from changes of the index: it updates
+ * the tree of files for users, and removes blobs that are no longer used. Each piece of work is a row until it is done,
+ * so a crash repeats it, which is harmless. Work that cannot be done now (disk full) is tried again later. */
 #include <stdbool.h>
 
 #include "daemon/base/error.h"

@@ -307,7 +307,7 @@ enum status session_resume(struct objects *objects, const char *id, int64_t offs
 	upload->objects = objects;
 	upload->position = offset;
 	upload->session = session;
-	upload->turn = UINT64_MAX; /* no upload's yet */
+	upload->turn = UINT64_MAX; /* never a session's turn, so this upload may not write yet */
 	pthread_mutex_lock(&session->lock);
 	rc = blob_writer_take(upload, err);
 	pthread_mutex_unlock(&session->lock);

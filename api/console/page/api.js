@@ -58,7 +58,7 @@ export async function signOut() {
 
 // A link may have the token, or a ticket for it, after "#". It is removed from the address bar before anything else
 // happens.
-export let refusal = ""; // why what the link brought was not taken
+export let refusal = ""; // why the token or ticket of the link was refused; "": it was not
 const brought = new URLSearchParams(location.hash.slice(1)), token = brought.get("token"), ticket = brought.get("ticket");
 if (token || ticket) {
 	history.replaceState(null, "", location.pathname + location.search);

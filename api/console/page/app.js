@@ -76,7 +76,8 @@ function help() {
 }
 
 addEventListener("popstate", show);
-// Pages that poll report this with each request.
+// api.js reports each request that was refused for lack of a token. A page that polls causes many such reports, so all
+// but the first are ignored while the sign-in page is shown.
 addEventListener("trainyard-unknown", () => {
 	if (current?.asks)
 		return;

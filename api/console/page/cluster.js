@@ -36,7 +36,7 @@ function standing(replica, told, job) {
 	return job.state === "RUNNING" ? ["RUNNING", "runs"] : [job.state, job.state === "QUEUED" ? "waits" : job.state.toLowerCase()];
 }
 
-// The faults that affect its network now, without those of its earlier containers.
+// The faults that affect the replica's network now, without the faults of its earlier containers.
 const linksOf = (replica, told, job) => (job.state !== "RUNNING" || replica.ended ? [] : (told.faults ?? []).filter((fault) => fault.lasts && fault.replica === replica.replica &&
 	fault.attempt === told.attempt && (fault.restart ?? 0) === (replica.restarts ?? 0)));
 

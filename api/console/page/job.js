@@ -46,7 +46,7 @@ function places(value, name = "") {
 	return value && typeof value === "object" ? Object.entries(value).flatMap(([member, each]) => places(each, Array.isArray(value) ? name : member)) : [];
 }
 
-// A link to its folder: an object is shown in the folder that contains it.
+// A link from an address in storage to the page of its folder; for an object, of the folder that contains it.
 function placeLink(address) {
 	const [bucket, ...path] = address.slice("gs://".length).split("/"), last = path.at(-1) ?? "";
 	const folder = last.includes(".") ? path.slice(0, -1).map((each) => `${each}/`).join("") : path.filter(Boolean).map((each) => `${each}/`).join("");
@@ -54,7 +54,8 @@ function placeLink(address) {
 	return el("a", {href: storageAddress(bucket, folder)}, address);
 }
 
-// The text of one client at a time, chosen by its tab. @kept: the choice, which outlasts texts that are made anew.
+// Shows one of the texts [[client, text]…] at a time, with a tab for each client. @kept: an object that remembers the
+// chosen client when the view is made again.
 function resentView(texts, kept) {
 	const text = el("pre", {}), copy = el("span");
 	const tabs = texts.map(([name, each]) => el("button", {"aria-pressed": "false", on: {click: () => choose(name, each)}}, name));

@@ -66,7 +66,7 @@ function reason(job) {
 	return [el("span", {class: under ? null : "two", title: job.reason}, lines[0] ?? ""), under && el("span", {class: "under"}, under)];
 }
 
-// The same in one line, where there is no room for its column.
+// The reason in one line, shown below the job's name if the window is too narrow for the column of reasons.
 const briefly = (job) => (job.progress?.imagePull ? pullBar(job.progress.imagePull) : reasonLines(job).at(-1) ?? plain(job.progress?.lastLine ?? ""));
 
 const columns = (cancel) => [

@@ -107,7 +107,7 @@ export class LogView {
 		});
 	}
 
-	// Tests the lines that were not tested yet. A later filter starts over, which ends this one.
+	// Tests the lines that were not tested yet. A later call of filter() ends this, and the tests begin again.
 	async #fit() {
 		const {fits, lines} = this;
 
@@ -227,7 +227,7 @@ export class LogView {
 		this.changed();
 	}
 
-	// The address of the page then leads to the line.
+	// Makes the line the current one, and puts it into the address of the page, so that a link leads to it.
 	#mark(number) {
 		this.at = number;
 		history.replaceState(null, "", `${location.pathname}${location.search}#L${number + 1}`);

@@ -6,7 +6,7 @@ const LETTER = 7; // pixels, about
 
 const PAPER = 640; // pixels of a plot that is printed, scaled to the sheet: with as many as on a screen its words would be tiny
 
-// Calls draw(width of @node) when that changes, and around a print. Returns what ends it.
+// Calls draw(width) when the width of @node changes, and before and after printing. Returns a function that stops this.
 export function whenWidthChanges(node, draw) {
 	const redraw = ({type}) => draw(type === "beforeprint" ? PAPER : node.clientWidth), resized = new ResizeObserver(() => redraw({}));
 
@@ -49,10 +49,10 @@ export function ticks({domain: [from, to], log, whole: isWhole}, count = 5) {
 	return found;
 }
 
-// A number with so many significant digits.
+// The text of a number with at most @digits significant digits; of any other value, its usual text.
 export const short = (value, digits = 4) => (typeof value === "number" ? String(Number(value.toPrecision(digits))) : String(value));
 
-// Words with room for so many pixels.
+// Shortens a text that is wider than @pixels, and ends it with "…".
 export const cut = (words, pixels) => (words.length * LETTER <= pixels ? words : `${words.slice(0, Math.max(1, Math.floor(pixels / LETTER) - 1))}…`);
 
 // @told: the text of a value of x.

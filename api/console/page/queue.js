@@ -19,7 +19,7 @@ function gauge(name, used, most, told = String) {
 const gauges = (has) => el("dl", {class: "facts"}, gauge("Jobs that run", has.jobs ?? 0, has.maxJobs), gauge("Containers", has.containers ?? 0, has.maxContainers),
 	gauge("CPUs asked for", has.vcpus ?? 0, has.maxVcpus ?? has.hostVcpus), gauge("Memory asked for", Number(has.memoryBytes ?? 0), Number(has.maxMemoryBytes ?? has.hostMemoryBytes), bytes));
 
-// This API names jobs as their own APIs do: "projects/…/customJobs/12".
+// In the answers about the queue, job.job is the resource name of the job in its own API: "projects/…/customJobs/12".
 const idOf = (job) => job.job.split("/").pop();
 const nameOf = (job) => `${job.displayName ?? idOf(job)}${job.trial ? `, trial ${job.trial}` : ""}`;
 const addressOf = (job) => `jobs/-/${idOf(job)}`;

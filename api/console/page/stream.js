@@ -3,10 +3,10 @@
 // the background.
 import {Refused, send} from "./api.js";
 
-// A task of the browser is short: what takes longer lets others in between, at these times. The browser hands over up to 2 MiB at once,
-// of which so many characters are taken apart before the time is looked at.
+// Long work is interrupted every BUSY_MS, to let other tasks of the page run. The browser hands over up to 2 MiB of an
+// answer at once; the time is checked after each PART characters of that.
 const BUSY_MS = 5, PART = 16 * 1024;
-const SOON_MS = 200, RETRY_MS = 2000; // what broke off an answer for the first time is over soon
+const SOON_MS = 200, RETRY_MS = 2000; // pauses after a first failure, which is usually over soon, and after later ones
 let begun = 0; // when others were let in last
 
 export const isBusy = () => performance.now() - begun > BUSY_MS;

@@ -5,7 +5,8 @@ import {el, keepInAddress, swap} from "./dom.js";
 const ROW = 48, BESIDE = 6; // pixels; rows kept above and below the view
 const AT = "row-at"; // the id of the row that the keys are at: a page has one table
 
-// The field that a page is searched with, and its key. matcher(): tells whether a text in lower case has all of its words.
+// The search field of a page, and the key that moves the focus to it. matcher(): returns a function that tells whether
+// a text in lower case has all words of the field.
 export function searchField(label, changed, placeholder = "Search") {
 	const node = el("input", {type: "search", placeholder: `${placeholder}   /`, "aria-label": label, value: new URLSearchParams(location.search).get("q") ?? "",
 		on: {input: () => { keepInAddress({q: node.value}); changed(); }}});

@@ -148,7 +148,7 @@ class Grid {
 		this.wrapPending = false;
 	}
 
-	/* First lines below the cursor are removed, then lines at the top. */
+	/* Adds or removes lines to make them @rows: removes those below the cursor first, and then those at the top. */
 	fitRows(lines, rows) {
 		while (lines.length < rows)
 			lines.push(this.blankLine());

@@ -2,8 +2,9 @@
 /* throttle BYTES_PER_SECOND: limits the rate at which the network namespace that it runs in sends and receives
  * through eth0. 0: no limit.
  *
- * It is the first and only program of a container that shares a replica's network and has an arbitrary image's files,
- * so it needs none: it is linked with no library, not even libc. All it does is a handful of messages to the kernel.
+ * It is the first and only program of a container that shares a replica's network. The container is made from the
+ * replica's image, which may be any, so the program must need no file of it: it is linked with no library, not even
+ * libc. All it does is send a handful of messages to the kernel.
  *
  *   sent      a token bucket is the queue of eth0
  *   received  what comes in at eth0 is redirected into a device of kind ifb, which has a token bucket as its queue
