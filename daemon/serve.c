@@ -169,7 +169,7 @@ static int serve_until_signal(struct config *config, const sigset_t *signals)
 			break;
 		if (!__atomic_exchange_n(&wanted, false, __ATOMIC_ACQUIRE))
 			continue;
-		log_event(LOG_INFO, "reopening", "hint=\"another state takes the place of this one\"");
+		log_event(LOG_INFO, "reopening", "hint=\"an imported state, or an empty one, replaces the present one\"");
 		if (!state_dir)
 			state_dir = memory_strdup(wiring_state_dir(wiring));
 		wiring_close(wiring, false);

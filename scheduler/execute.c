@@ -138,7 +138,7 @@ static void run_admitted(struct scheduler *scheduler, struct decision *decision)
 	deviations_mark_reported(run->reported, decision->reported);
 }
 
-/* Applies the effects of a decision that is stored now. After every commit, even one of log lines and injections alone,
+/* Applies the effects of a decision that is stored now. After every commit, also of log lines or of applied faults alone,
  * the run is marked as stale, so that the job is not admitted before its row is read again: otherwise the queue, which
  * is served later in the same pass, could admit a job that a stored stockout holds. */
 static void decision_on_commit(struct scheduler *scheduler, struct decision *decision)

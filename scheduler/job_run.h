@@ -53,9 +53,9 @@ enum link_request { LINK_AS_MADE, LINK_CUT, LINK_RESTORED, LINK_SLOWED, LINK_HAS
 /* What the journal says of a replica; each value implies the earlier ones. */
 enum journaled {
 	JOURNALED_NOTHING,
-	JOURNALED_MADE, /* its container existed; always true for a replica that was never restarted */
+	JOURNALED_MADE, /* the replica's container existed; always true for a replica that was never restarted */
 	JOURNALED_END,
-	JOURNALED_BLAME, /* its end is a reason for the job's outcome */
+	JOURNALED_BLAME, /* the replica's end is a reason for the job's outcome */
 };
 
 struct replica_run {

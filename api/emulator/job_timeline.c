@@ -164,7 +164,7 @@ static void event_report(const struct journal_row *row, const char *replica, str
 	case JOURNAL_MADE:
 		text_printf(text, "%s has its new container", replica);
 		break;
-	case JOURNAL_BLAME: /* marks another row */
+	case JOURNAL_BLAME: /* has no event of its own: it marks the row of the end that is to blame */
 		break;
 	}
 }

@@ -417,7 +417,7 @@ void shell_sessions_free(struct shell_sessions *sessions)
 	free(sessions);
 }
 
-/* Starts the thread that ends left sessions, if it does not run yet. False: there is no such thread, so the session
+/* Starts the thread that ends sessions without a client, if it does not run yet. False: there is no such thread, so the session
  * must end now. Call with the lock held. */
 static bool is_kept(struct shell_sessions *sessions)
 {

@@ -87,7 +87,7 @@ void endpoint_problem(struct endpoint *endpoint, char problem[ENDPOINT_PROBLEM_S
 /* Sets the text of endpoint_problem(). "": the connection was made. Called by the carrier only. */
 void endpoint_problem_set(struct endpoint *endpoint, const char *problem);
 
-/* The first part of the URLs that are passed to curl. It has a name, or an address where curl would otherwise
+/* The first part of the URLs that are passed to curl. Its host is a name; it is an address if curl would otherwise
  * resolve the name itself. Borrowed. */
 const char *endpoint_base(const struct endpoint *endpoint);
 /* Makes @curl connect to this endpoint. False: curl has no memory. The endpoint has to outlive the handle. */

@@ -71,7 +71,7 @@ struct follower {
 	unsigned code;
 	struct timer again;
 	bool moved; /* a line was handed over since the stream was opened */
-	bool more;  /* FOLLOW: an unknown line was seen, so the log has to be read again */
+	bool more;  /* in STAGE_FOLLOW: a line came that was not handed over yet, so the log has to be read again */
 	struct frames_line last; /* READ: the last line so far, which may be cut off and is not handed over yet; its
 				  * stream 0: none */
 	struct text last_data;

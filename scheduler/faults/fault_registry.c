@@ -389,7 +389,7 @@ static void mark_store(struct fault_registry *registry, const struct page *page,
 	struct error err AUTO_ERROR = { 0 };
 
 	if (fault_mark_put(registry->store, &mark, &err))
-		log_event(LOG_ERROR, "fault-mark-unstored", "rule=%lld error=\"%s\"",
+		log_event(LOG_ERROR, "fault-log-match-unstored", "rule=%lld error=\"%s\"",
 			  (long long)page->rule->id, err.text ? err.text : "");
 }
 

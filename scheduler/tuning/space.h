@@ -48,7 +48,7 @@ void space_centre(const struct space *space, double *ret_features);
 void space_random(const struct space *space, struct draw *draw, double *ret_features);
 /* Writes point @index of the scrambled Halton sequence to @ret_features. */
 void space_halton(const struct space *space, uint64_t seed, size_t index, double *ret_features);
-/* Value @choice of a STEPPED or CATEGORY feature, as a feature. */
+/* Returns the coordinate, in the features' space, of choice number @choice of a STEPPED or CATEGORY feature. */
 double space_choice(const struct space *space, size_t feature, size_t choice);
 /* Which choice a STEPPED feature is at. */
 size_t space_choice_of(const struct space *space, size_t feature, double value);
