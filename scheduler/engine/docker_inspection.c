@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "scheduler/engine/docker_inspection.h"
 
+#include <pthread.h>
+#include <sodium.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +16,8 @@
 #include "scheduler/engine/docker_http.h"
 #include "scheduler/engine/docker_json.h"
 
-enum { PLACES_MOST = 32 };
+enum { PLACES_MOST = 32, RUN_BYTES = 4 };
+#define LABEL_LOOK "trainyard.look"
 
 /* Where a shell searches if the image does not say. Source: docker's default of PATH */
 static const char usual_path[] = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
@@ -88,20 +92,62 @@ static bool has_program(struct http *http, const char *container, const json_t *
 	return *part != '\0'; /* true if PATH has more directories than were searched */
 }
 
+/* ---- the container ---- */
+
+static char run[2 * RUN_BYTES + 1]; /* differs from one run of the daemon to the next */
+
+static void run_draw(void)
+{
+	unsigned char random[RUN_BYTES];
+
+	randombytes_buf(random, sizeof(random));
+	sodium_bin2hex(run, sizeof(run), random, sizeof(random));
+}
+
+static const char *run_of_daemon(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, run_draw);
+	return run;
+}
+
+/* The name, "ty-INSTANCE-look-RUN-NUMBER", is also the value of a label: a user's container may have our labels from its
+ * image, but not this name as well. */
+static void look_name(const char *instance, char name[DOCKER_NAME_SIZE])
+{
+	static atomic_uint number;
+
+	snprintf(name, DOCKER_NAME_SIZE, "ty-%s-look-%s-%u", instance, run_of_daemon(),
+		 atomic_fetch_add(&number, 1));
+}
+
+bool docker_inspection_is_left(const json_t *container)
+{
+	const char *label = json_text_at(json_object_get(container, "Labels"), LABEL_LOOK);
+	const char *name = json_string_value(json_array_get(json_object_get(container, "Names"), 0));
+
+	return label && name && strcmp(name + (name[0] == '/'), label) == 0 && !strstr(label, run_of_daemon());
+}
+
 /* Checks whether the image has the program. For this, a container is made, which never runs: the engine only answers
  * questions about the files of a container. */
 static enum status program_look(const struct inspection *inspection, struct http *http, const json_t *config,
 				struct image_facts *facts, struct error *err)
 {
+	char name[DOCKER_NAME_SIZE], path[DOCKER_PATH_SIZE];
+
+	look_name(inspection->instance, name);
+	snprintf(path, sizeof(path), "/containers/create?name=%s", name);
+
 	AUTO(json)
-	json_t *body =
-		json_pack("{s:s, s:[s], s:[], s:b, s:{s:s}}", "Image", inspection->image, "Entrypoint", "/",
-			  "Cmd", "NetworkDisabled", 1, "Labels", "trainyard.instance", inspection->instance);
+	json_t *body = json_pack("{s:s, s:[s], s:[], s:b, s:{s:s, s:s}}", "Image", inspection->image,
+				 "Entrypoint", "/", "Cmd", "NetworkDisabled", 1, "Labels",
+				 "trainyard.instance", inspection->instance, LABEL_LOOK, name);
 	AUTO(string) char *text = body ? json_dump_compact(body) : NULL;
-	struct reply made AUTO_REPLY = text ? docker_ask(http, "POST", "/containers/create", text)
+	struct reply made AUTO_REPLY = text ? docker_ask(http, "POST", path, text)
 					    : (struct reply){ .status = STATUS_INVALID_ARGUMENT };
 	const char *id = json_text_at(made.value, "Id");
-	char path[DOCKER_PATH_SIZE];
 
 	if (made.status || made.code >= 300 || !id)
 		return reply_failure(&made, err);

@@ -19,6 +19,9 @@ struct inspection {
 	bool with_program;
 };
 
+/* Whether a listed container is one that docker_inspect_image() has made in an earlier run of the daemon, which ended
+ * before it removed the container. Thread: any. */
+bool docker_inspection_is_left(const json_t *container);
 /* See engine_ops.inspect_image. */
 enum status docker_inspect_image(const struct inspection *inspection, struct image_facts *ret_facts,
 				 struct error *err);

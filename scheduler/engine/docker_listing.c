@@ -11,6 +11,7 @@
 #include "scheduler/engine/docker_core.h"
 #include "scheduler/engine/docker_emit.h"
 #include "scheduler/engine/docker_history.h"
+#include "scheduler/engine/docker_inspection.h"
 #include "scheduler/engine/docker_orphans.h"
 #include "scheduler/engine/docker_reports.h"
 #include "scheduler/engine/docker_self.h"
@@ -39,7 +40,7 @@ struct listing {
 	struct outcome outcome; /* the first failure */
 };
 
-struct inspection {
+struct replica_inspection {
 	struct listing *listing;
 	struct replica_status listed; /* the container's status in the list of containers */
 };
@@ -227,7 +228,7 @@ static bool answer_is_good(struct listing *listing, const struct http_answer *an
 
 /* One container that the engine cannot inspect, for example because its layers are lost, must not block all others for
  * good: after some tries the list's entry is used. It has no end time, as if the container had ended unobserved. */
-static void inspection_fail(struct inspection *inspection, const struct http_answer *answer,
+static void inspection_fail(struct replica_inspection *inspection, const struct http_answer *answer,
 			    const struct outcome *outcome)
 {
 	const char *problem =
@@ -253,7 +254,7 @@ static void inspection_fail(struct inspection *inspection, const struct http_ans
 /* Adds a container that has exited to the listing, after its report files were fetched. */
 static void exited_add(void *arg, bool is_lost)
 {
-	struct inspection *inspection = arg;
+	struct replica_inspection *inspection = arg;
 	struct listing *listing = inspection->listing;
 
 	if (is_lost)
@@ -267,7 +268,7 @@ static void exited_add(void *arg, bool is_lost)
 
 static void inspected(void *arg, const struct http_answer *answer)
 {
-	struct inspection *inspection = arg;
+	struct replica_inspection *inspection = arg;
 	struct listing *listing = inspection->listing;
 	AUTO(json) json_t *container = docker_parse(answer->body, answer->body_length, JSON_OBJECT);
 	const bool went = answer->status == STATUS_OK && answer->code == 404; /* it was removed after it was listed */
@@ -356,16 +357,16 @@ static void networks_listed(void *arg, const struct http_answer *answer)
 	listing_step(listing);
 }
 
-static struct inspection *inspection_new(struct listing *listing, const struct replica_status *listed)
+static struct replica_inspection *inspection_new(struct listing *listing, const struct replica_status *listed)
 {
-	struct inspection *inspection = memory_alloc(sizeof(*inspection));
+	struct replica_inspection *inspection = memory_alloc(sizeof(*inspection));
 
-	*inspection = (struct inspection){ listing, *listed };
+	*inspection = (struct replica_inspection){ listing, *listed };
 	listing->waiting++;
 	return inspection;
 }
 
-static void inspect_send(struct inspection *inspection)
+static void inspect_send(struct replica_inspection *inspection)
 {
 	docker_container_call(
 		inspection->listing->docker, &inspection->listed.key, "/json",
@@ -380,7 +381,7 @@ static void inspect(struct listing *listing, const struct replica_status *listed
 
 static void named_again(void *arg, const struct http_answer *answer)
 {
-	struct inspection *inspection = arg;
+	struct replica_inspection *inspection = arg;
 	struct outcome outcome;
 	char name[32];
 
@@ -396,7 +397,7 @@ static void named_again(void *arg, const struct http_answer *answer)
  * names: a renamed one would count as removed, and would never be removed. */
 static void rename_back(struct listing *listing, const struct replica_status *listed, const json_t *container)
 {
-	struct inspection *inspection = inspection_new(listing, listed);
+	struct replica_inspection *inspection = inspection_new(listing, listed);
 	char name[DOCKER_NAME_SIZE], path[DOCKER_PATH_SIZE];
 
 	if (!inspection)
@@ -451,14 +452,39 @@ static void replica_take(struct listing *listing, const struct replica_status *s
 		replica_add(listing, status);
 }
 
+static void left_removed(void *arg, const struct http_answer *answer)
+{
+	struct outcome outcome;
+
+	docker_outcome(arg, answer, &outcome);
+	log_event(LOG_INFO, "inspection-left", "error=\"%s\"", outcome.text);
+}
+
+/* Removes a container that the inspection of an image has left. */
+static void inspection_sweep(struct listing *listing, const json_t *container)
+{
+	const char *id = json_text_at(container, "Id");
+	char path[DOCKER_PATH_SIZE];
+
+	if (!id || !docker_inspection_is_left(container))
+		return;
+	snprintf(path, sizeof(path), "/containers/%.128s?force=1&v=1", id);
+	http_start(listing->docker->http, &(struct http_request){ .method = "DELETE",
+								  .path = path,
+								  .timeout_s = START_TIMEOUT_S,
+								  .done = left_removed,
+								  .arg = listing->docker });
+}
+
 static void container_take(struct listing *listing, const json_t *container)
 {
 	struct replica_status status;
 	bool needs_inspection;
 
-	if (!docker_container_listed(container, &status, &needs_inspection))
+	if (!docker_container_listed(container, &status, &needs_inspection)) {
 		throttle_sweep(listing->docker, container);
-	else if (!has_its_name(listing, &status.key, container) && docker_container_is_made_here(container))
+		inspection_sweep(listing, container);
+	} else if (!has_its_name(listing, &status.key, container) && docker_container_is_made_here(container))
 		rename_back(listing, &status, container);
 	else if (!has_its_name(listing, &status.key, container))
 		return; /* a user's container with our labels, from an image made of one of our containers */

@@ -51,6 +51,26 @@ static void a_container_that_has_our_labels_of_its_image_is_left_alone(void **st
 	assert_false(was_asked(lab, "/rename"));
 }
 
+#define LOOK(id, name)                                                                                       \
+	"{\"Id\":\"" id "\",\"Names\":[\"/" name "\"],\"State\":\"created\",\"Labels\":{\"trainyard.instance\":\"t\","   \
+	"\"trainyard.look\":\"ty-t-look-0badcafe-0\"}}"
+
+/* The daemon was stopped while it looked for a program in an image. Fails with: container_take() without inspection_sweep(): the
+ * container stayed for ever; docker_inspection_is_left() without the name: a user's container was removed. */
+static void a_container_of_an_interrupted_inspection_is_removed(void **state)
+{
+	struct lab *lab = *state;
+
+	list_with(lab, "[" LOOK("c8", "by-hand") "," LOOK("c9", "ty-t-look-0badcafe-0") "]");
+	rule_set(lab, 1, (struct rule){ "DELETE /v1.41/containers/c9?", 204 });
+	rule_set(lab, 2, (struct rule){ "DELETE /v1.41/containers/c8?", 204 });
+	lab_open(lab);
+	assert_int_equal(lab->events[expect_event(lab, ENGINE_LISTING)].replica_count, 0);
+	settle(lab);
+	assert_true(rule_asked(lab, 1) >= 1); /* each listing that still has it */
+	assert_int_equal(rule_asked(lab, 2), 0);
+}
+
 static void a_rename_that_is_refused_does_not_hold_up_the_listing(void **state)
 {
 	struct lab *lab = *state;
@@ -298,6 +318,7 @@ static int TEST_MAIN(void)
 		LAB_TEST(of_throttles_only_those_with_their_own_name_go),
 		LAB_TEST(a_renamed_container_gets_its_name_back),
 		LAB_TEST(a_container_that_has_our_labels_of_its_image_is_left_alone),
+		LAB_TEST(a_container_of_an_interrupted_inspection_is_removed),
 		LAB_TEST(a_rename_that_is_refused_does_not_hold_up_the_listing),
 		LAB_TEST(a_rename_is_looked_into_at_once),
 		LAB_TEST(what_went_since_it_was_listed_is_left_out),
