@@ -157,7 +157,7 @@ def test_a_shell_ends_when_its_client_leaves(yard, job):
 
 def test_an_address_that_is_not_whole_opens_nothing(yard, job):
     path = path_of(shells(yard, job)["master-replica-0"])
-    for wrong in (path[:-3] + "ab/", path.replace("-master-", "-worker-"), path.replace("-0-", "-1-"), "/_trainyard/shell/x/"):
+    for wrong in (path[:-3] + ("ab/" if path[-3:] != "ab/" else "ba/"), path.replace("-master-", "-worker-"), path.replace("-0-", "-1-"), "/_trainyard/shell/x/"):
         for answer in (yard.get(wrong), yard.get(wrong + "output?session=a"), yard.post(wrong + "input?session=a", b"x")):
             assert (answer.status, answer.error["status"]) == (404, "NOT_FOUND"), answer
 
