@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* True for capitals of the alphabets whose capitals have contiguous codes: Latin-1, Greek, Cyrillic. Other letters
- * count as lowercase. */
+/* True for capital letters of Latin-1, Greek and Cyrillic: in these alphabets, the capitals have contiguous codes. Other
+ * letters count as lowercase. */
 static bool is_foreign_capital(const unsigned char *c)
 {
 	unsigned code = c[0] >= 0xc3 && c[0] <= 0xd0 ? (unsigned)((c[0] & 0x1f) << 6 | (c[1] & 0x3f)) : 0;

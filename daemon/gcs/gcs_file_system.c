@@ -164,7 +164,7 @@ static struct gcs_handle *handle_of(uint64_t number)
 	return (struct gcs_handle *)(uintptr_t)number; /* NOLINT: libfuse stores it as a number */
 }
 
-/* Returns the open file whose changes the call stores or copies, which may be slow; NULL: the call does neither. */
+/* Returns the open file with the changes that the call stores or copies, which may be slow; NULL: the call does neither. */
 static struct gcs_handle *call_handle(const struct fuse_in_header *in)
 {
 	const void *said = in + 1;

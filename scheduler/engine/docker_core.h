@@ -152,7 +152,7 @@ struct docker {
 	unsigned searches; /* how many searches for images in other engines were begun */
 	struct network_task *networks;
 	struct replica_task *replicas; /* the running calls that start, stop or remove replicas */
-	struct exit_task *exits;       /* containers whose ends are being inspected (docker_exit.h) */
+	struct exit_task *exits;       /* the running looks at ended containers (docker_exit.h) */
 	struct signalled *signalled;   /* containers that were sent a signal since the link is up */
 	struct follower *followers;
 	struct attachment *attachments;

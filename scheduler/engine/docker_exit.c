@@ -39,28 +39,28 @@ bool docker_inspection_read(struct docker *docker, const struct http_answer *ans
 }
 
 /* An exit that is reported to the sink after the container's report files were fetched. */
-struct telling {
+struct exit_report {
 	struct docker *docker;
 	struct replica_status status;
 };
 
 static void exit_reported(void *arg, bool is_lost)
 {
-	struct telling *telling = arg;
+	struct exit_report *report = arg;
 
 	if (!is_lost) { /* after a loss, the listing of the next connection reports the exit */
-		follower_note_exit(telling->docker, &telling->status);
-		emit_replica(telling->docker, ENGINE_REPLICA_EXITED, &telling->status);
+		follower_note_exit(report->docker, &report->status);
+		emit_replica(report->docker, ENGINE_REPLICA_EXITED, &report->status);
 	}
-	free(telling);
+	free(report);
 }
 
 void exit_report(struct docker *docker, const struct replica_status *status)
 {
-	struct telling *telling = memory_alloc(sizeof(*telling));
+	struct exit_report *report = memory_alloc(sizeof(*report));
 
-	*telling = (struct telling){ docker, *status };
-	reports_finish(docker, &status->key, exit_reported, telling);
+	*report = (struct exit_report){ docker, *status };
+	reports_finish(docker, &status->key, exit_reported, report);
 }
 
 static void task_end(struct exit_task *task)
