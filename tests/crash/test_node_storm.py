@@ -17,8 +17,8 @@ import time
 import pytest
 
 from support.daemon import Daemon, distributed, script, task_of, text_of
-from support.engine import EngineError, ensure_test_images
-from support.swarm import Swarm
+from support.engine import EngineError
+from support.swarm import running_swarm
 from support.wait import wait_until
 
 pytestmark = [pytest.mark.long,
@@ -184,16 +184,8 @@ class Storm:
 
 @pytest.fixture
 def swarm(tmp_path):
-    found = Swarm(gpus=(0, 0, 0))
-    try:
-        found.start()
-        done = found.agents_up(tmp_path)
-        assert done.returncode == 0 and "3 of 3" in done.stdout, done
-        for node in found.nodes:
-            ensure_test_images(node)
+    with running_swarm((0, 0, 0), agents_in=tmp_path) as found:
         yield found
-    finally:
-        found.delete()
 
 
 def test_nodes_that_come_and_go_lose_nothing_and_leave_nothing(swarm, tmp_path, pytestconfig, monkeypatch):

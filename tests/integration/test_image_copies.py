@@ -7,8 +7,8 @@ import time
 import pytest
 
 from support.daemon import UNTIL_RELEASED, distributed, script
-from support.engine import IMAGE, ensure_test_images
-from support.swarm import Swarm
+from support.engine import IMAGE
+from support.swarm import running_swarm
 from support.verbs import verb
 from support.wait import wait_until
 
@@ -19,16 +19,8 @@ COPY = "trainyard-copy"  # as in scheduler/engine/docker_group.h
 
 @pytest.fixture(scope="module")
 def swarm(tmp_path_factory):
-    found = Swarm(gpus=(0, 0, 0))
-    try:
-        found.start()
-        done = found.agents_up(tmp_path_factory.mktemp("sockets"))
-        assert done.returncode == 0 and "3 of 3" in done.stdout, done
-        for node in found.nodes:
-            ensure_test_images(node)
+    with running_swarm((0, 0, 0), agents_in=tmp_path_factory.mktemp("sockets")) as found:
         yield found
-    finally:
-        found.delete()
 
 
 @pytest.fixture

@@ -6,8 +6,7 @@ import subprocess
 
 import pytest
 from support.daemon import UNTIL_RELEASED, distributed, program
-from support.engine import ensure_test_images
-from support.swarm import Swarm
+from support.swarm import running_swarm
 from support.tunnels import CALL_WORKER, SAYS, TAKE_CALL, said_it_all, tunnel_of
 from support.verbs import verb
 from support.wait import wait_until
@@ -19,14 +18,8 @@ LARGE = "n1-standard-64"  # takes a whole node
 
 @pytest.fixture(scope="module")
 def swarm():
-    found = Swarm()
-    try:
-        found.start()
-        for node in found.nodes:
-            ensure_test_images(node)
+    with running_swarm() as found:
         yield found
-    finally:
-        found.delete()
 
 
 @pytest.fixture

@@ -2,12 +2,13 @@
 """A Docker Swarm of several engines on one machine. Each has a network and a host name of its own, and is connected by a
 virtual cable to a bridge in a further network."""
 import concurrent.futures
+import contextlib
 import os
 import pathlib
 import subprocess
 
 from support.daemon import program
-from support.engine import EngineError, PrivateEngine, lib
+from support.engine import EngineError, PrivateEngine, ensure_test_images, lib
 from support.wait import wait_until
 
 # From the block for tests between networks (RFC 2544). The third number is this process's, above those of far_engine.py.
@@ -115,3 +116,19 @@ class Swarm:
             node.delete()
         subprocess.run(["sh", "-c", '. "$1/deploy/lib.sh"; as_root ip netns del "$2"', "sh",
                         str(pathlib.Path(__file__).resolve().parents[2]), self.hub], check=False, capture_output=True)
+
+
+@contextlib.contextmanager
+def running_swarm(gpus=(0, 0), agents_in=None):
+    """A swarm with the images of the tests on each node. `agents_in`: a directory for agents_up(), which is called then."""
+    found = Swarm(gpus)
+    try:
+        found.start()
+        if agents_in:
+            done = found.agents_up(agents_in)
+            assert done.returncode == 0 and f"{len(gpus)} of {len(gpus)}" in done.stdout, done
+        for node in found.nodes:
+            ensure_test_images(node)
+        yield found
+    finally:
+        found.delete()
